@@ -1,0 +1,1 @@
+"""Foundations that every layer may use: errors, stream keys, fingerprints, atomic files."""

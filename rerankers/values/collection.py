@@ -1,0 +1,110 @@
+"""A collection: documents, topics, judgments and groups, with its texts on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from rerankers._base.streams import query_streams
+from rerankers.values.groups import GroupAlignment
+from rerankers.values.ids import Ids
+from rerankers.values.ragged import Judgments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Counts = Mapping[str, int]
+"""What a reader met and how often (for instance ``documents_without_text``): shown, stored, never dropped."""
+
+
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Topics:
+    """Queries in the order of their file.
+
+    Attributes
+    ----------
+    ids
+        query ids as strings.
+    text
+        query texts; empty where there is none (a collection without texts reads its candidates from a run).
+    topic
+        int32 (Q,), variants of one topic share its number.
+    stream
+        uint64 (Q, 2), digests of the query ids: the root of every random draw.
+    """
+
+    ids: Ids
+    text: tuple[str, ...]
+    topic: NDArray[np.int32]
+    stream: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, qids: Sequence[str], text: Sequence[str], topic: Sequence[int] | None = None) -> Topics:
+        """Build from ids and texts; without ``topic`` every query is its own topic."""
+        ids = Ids.of(qids, "query id")
+        numbers = np.arange(len(ids)) if topic is None else np.asarray(topic)
+        return cls(ids, tuple(text), numbers.astype(np.int32), query_streams(qids))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class DocumentStore(Protocol):
+    """Texts and fields of documents, read when asked for."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Content fingerprint of everything that can be indexed."""
+        ...
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the text fields."""
+        ...
+
+    def texts(self, fields: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield (docno, the fields joined by a blank) of every document, docnos ascending by code point."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collection:
+    """Everything a job knows before retrieval.
+
+    Attributes
+    ----------
+    name
+        for reports and metadata.
+    docs
+        sorted document ids: those of the collection and those only judged.
+    topics, judgments
+        queries; judged pairs, coded by ``docs`` and ``topics``.
+    groups
+        attribute -> alignment over ``docs``, unknown not yet resolved.
+    documents
+        the store of texts, or None where only a run file can supply candidates.
+    truth
+        what a generated world knows, for instance ``relevance_probability`` of every judged pair; empty elsewhere.
+    counts
+        what the reader counted.
+    fingerprint
+        of the content.
+    """
+
+    name: str
+    docs: Ids
+    topics: Topics
+    judgments: Judgments
+    fingerprint: str
+    groups: Mapping[str, GroupAlignment] = field(default_factory=_nothing)
+    documents: DocumentStore | None = None
+    truth: Mapping[str, NDArray[Any]] = field(default_factory=_nothing)
+    counts: Counts = field(default_factory=_nothing)

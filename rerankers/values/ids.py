@@ -1,0 +1,111 @@
+"""Names at the door, int32 codes inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rerankers._base.errors import InputError
+from rerankers._base.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ids:
+    """Unique names; the code of a name is its row number.
+
+    Document ids are always sorted by code point (`Ids.union`), so that "ties by docno ascending" is
+    "ties by code ascending" and re-coding keeps the order. Query ids keep the order of their file.
+
+    Attributes
+    ----------
+    names
+        Arrow large_string array, unique, without nulls.
+    fingerprint
+        content fingerprint. Arrays coded under another fingerprint are re-coded, never mixed.
+    """
+
+    names: pa.LargeStringArray
+    fingerprint: str
+
+    @classmethod
+    def of(cls, names: Iterable[str] | pa.Array, what: str = "id") -> Ids:
+        """Take names in their order.
+
+        Raises
+        ------
+        InputError
+            when a name occurs twice; ``what`` names the kind in the message.
+        """
+        array = _large_strings(names)
+        if len(array) != pc.count_distinct(array, mode="all").as_py():
+            counted = pc.value_counts(array)
+            repeated = pc.filter(counted.field("values"), pc.greater(counted.field("counts"), 1))
+            shown = ", ".join(repr(name) for name in repeated.to_pylist()[:5])
+            raise InputError.one(what, f"{len(repeated)} names more than once ({shown})", "unique names")
+        return cls(array, _fingerprint(array))
+
+    @classmethod
+    def union(cls, *parts: Iterable[str] | pa.Array | Ids) -> Ids:
+        """Return the sorted union of names, the form of document ids; a sorted part with all names comes back."""
+        if len(parts) == 1 and isinstance(parts[0], Ids):
+            return parts[0]
+        arrays = [part.names if isinstance(part, Ids) else _large_strings(part) for part in parts]
+        unique = pc.unique(pa.concat_arrays(arrays)) if arrays else _large_strings([])
+        for part in parts:
+            if isinstance(part, Ids) and len(part) == len(unique) and part.is_sorted:
+                return part
+        ordered = unique.take(pc.sort_indices(unique))
+        return cls(ordered, _fingerprint(ordered))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether names ascend by code point."""
+        return len(self) < 2 or bool(pc.all(pc.less(self.names[:-1], self.names[1:])).as_py())
+
+    def codes(self, names: Iterable[str] | pa.Array) -> NDArray[np.int32]:
+        """Return the code of each name, int32, -1 where the name is unknown."""
+        found = pc.index_in(_large_strings(names), value_set=self.names)
+        codes: NDArray[np.int32] = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+        return codes
+
+    def take(self, codes: NDArray[np.integer] | Sequence[int]) -> list[str]:
+        """Return the names of codes."""
+        names: list[str] = self.names.take(pa.array(np.asarray(codes, dtype=np.int64))).to_pylist()
+        return names
+
+    def name(self, code: int) -> str:
+        """Return one name."""
+        return str(self.names[int(code)].as_py())
+
+    def recoder(self, new: Ids) -> NDArray[np.int32]:
+        """Return the map old code -> code in ``new``, int32 (len(self),), -1 where a name is missing there."""
+        if new.fingerprint == self.fingerprint:
+            return np.arange(len(self), dtype=np.int32)
+        return new.codes(self.names)
+
+
+def _large_strings(names: Iterable[str] | pa.Array) -> pa.LargeStringArray:
+    if isinstance(names, pa.ChunkedArray):
+        names = names.combine_chunks()
+    if isinstance(names, pa.Array):
+        return names if names.type == pa.large_string() else names.cast(pa.large_string())
+    return pa.array(list(names), type=pa.large_string())
+
+
+def _fingerprint(array: pa.LargeStringArray) -> str:
+    lengths = pc.binary_length(array).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    start = array.offset
+    offsets = np.frombuffer(array.buffers()[1], dtype=np.int64)[start : start + len(array) + 1] if len(array) else None
+    data = b"" if offsets is None else memoryview(array.buffers()[2])[offsets[0] : offsets[-1]]
+    return fingerprint("ids", lengths, data)
