@@ -44,8 +44,12 @@ class InputError(FairRerankersError, ValueError):
 
     @classmethod
     def one(cls, where: str, found: str, expected: str, *, line: int | None = None, mend: str = "") -> InputError:
-        """An error with a single problem."""
+        """Return an error with a single problem."""
         return cls([Problem(where, found, expected, line, mend)])
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Problem, ...]]]:
+        # Exceptions are rebuilt from their text otherwise, which breaks on the way back from a worker process.
+        return type(self), (self.problems,)
 
 
 class ConfigError(FairRerankersError, ValueError):

@@ -6,15 +6,21 @@ import gzip
 import io
 import os
 import shutil
+import tempfile
 import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
-from rerankers._base.errors import ConfigError, InputError, MissingError
+from rerankers._base.errors import ConfigError, InputError, MissingError, Problems
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSED = (".gz", ".zst")
 MAX_LINE = 64 << 20  # bytes: a longer line is an error, not an out-of-memory kill
 
@@ -53,7 +59,71 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     InputError
         with the line number: bytes that are not UTF-8, a truncated or broken archive, a line over 64 MiB.
     """
-    number = 0
+    for number, _, text in _lines(path):
+        yield number, text
+
+
+def collect_lines(path: Path, problems: Problems) -> Iterator[tuple[int, int, str]]:
+    """Yield (line number, byte offset in the unpacked file, text); a line that cannot be read ends the lines.
+
+    What `read_lines` would raise joins ``problems`` instead, so that it is reported with the problems before it.
+    """
+    try:
+        yield from _lines(path)
+    except InputError as error:
+        problems.kept.extend(error.problems)
+
+
+def lines_at(path: Path, offsets: NDArray[np.int64]) -> Iterator[str]:
+    """Yield the lines that start at byte offsets of the unpacked file (`collect_lines`), in the order given.
+
+    A plain file is read by seeking. A compressed file cannot seek: ascending offsets are met while it streams past,
+    for any other order it is unpacked once into an unnamed temporary file. Memory holds one line at a time.
+
+    Raises
+    ------
+    InputError
+        when there is no line at an offset any more, or it is not UTF-8.
+    """
+    if path.suffix in COMPRESSED and len(offsets) and bool((offsets[1:] > offsets[:-1]).all()):
+        yield from _lines_passing(path, offsets)
+        return
+    with open_bytes(path) as source, tempfile.TemporaryFile() as spool:
+        stream: IO[bytes] = source
+        if path.suffix in COMPRESSED:
+            try:
+                shutil.copyfileobj(source, spool, 1 << 20)
+            except (EOFError, zlib.error) as error:
+                raise _changed(path) from error
+            stream = cast("IO[bytes]", spool)
+        for offset in offsets.tolist():
+            stream.seek(offset)
+            raw = stream.readline(MAX_LINE + 1)
+            if not raw:
+                raise _changed(path)
+            yield _decode(path, None, raw.removeprefix(BYTE_ORDER_MARK) if offset == 0 else raw)
+
+
+def _lines_passing(path: Path, offsets: NDArray[np.int64]) -> Iterator[str]:
+    wanted = iter(offsets.tolist())
+    target = next(wanted)
+    for _, offset, text in _lines(path):
+        if offset == target:
+            yield text
+            target = next(wanted, None)
+            if target is None:
+                return
+    raise _changed(path)
+
+
+def _changed(path: Path) -> InputError:
+    return InputError.one(
+        str(path), "a file that has changed since it was first read", "the same file", mend="Start over."
+    )
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, str]]:
+    number, offset = 0, 0
     with open_bytes(path) as stream:
         while True:
             try:
@@ -71,12 +141,14 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             number += 1
             if len(raw) > MAX_LINE:
                 raise InputError.one(str(path), "a line over 64 MiB", "one record a line", line=number)
+            size = len(raw)
             if number == 1:
-                raw = raw.removeprefix(b"\xef\xbb\xbf")
-            yield number, _decode(path, number, raw)
+                raw = raw.removeprefix(BYTE_ORDER_MARK)
+            yield number, offset, _decode(path, number, raw)
+            offset += size
 
 
-def _decode(path: Path, number: int, raw: bytes) -> str:
+def _decode(path: Path, number: int | None, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -107,8 +179,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
-        else:
-            temporary.unlink(missing_ok=True)
+        elif os.path.lexists(temporary):  # also False where the folder cannot be entered
+            temporary.unlink()
 
 
 def write_text(path: Path, text: str) -> None:

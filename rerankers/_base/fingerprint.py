@@ -27,7 +27,7 @@ def fingerprint(*parts: object) -> str:
     Raises
     ------
     TypeError
-        for any other type: a fingerprint by ``repr`` would depend on memory addresses.
+        for any other type, arrays of Python objects included: their fingerprint would depend on memory addresses.
     """
     state = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
@@ -71,10 +71,10 @@ def _feed(state: hashlib.blake2b, value: object) -> None:
 
 def _feed_compound(state: hashlib.blake2b, value: Any) -> None:
     # numpy is recognised by what it offers, so that this module costs nothing at start-up.
-    if hasattr(value, "dtype") and hasattr(value, "tobytes"):
+    if hasattr(value, "dtype") and hasattr(value, "tobytes") and not value.dtype.hasobject:
         _field(state, b"A", f"{value.dtype.str}{value.shape}".encode())
         _field(state, b"a", value.tobytes())
-    elif dataclasses.is_dataclass(value):
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         _field(state, b"D", type(value).__qualname__.encode())
         for item in dataclasses.fields(value):
             _feed(state, item.name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from rerankers._base.streams import query_streams
-from rerankers.values.groups import GroupAlignment
+from rerankers.values.authors import Authors
 from rerankers.values.ids import Ids
+from rerankers.values.labels import Labels
 from rerankers.values.ragged import Judgments
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 Counts = Mapping[str, int]
 """What a reader met and how often (for instance ``documents_without_text``): shown, stored, never dropped."""
-
-
-def _nothing() -> Mapping[str, Any]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,9 +44,19 @@ class Topics:
 
     @classmethod
     def of(cls, qids: Sequence[str], text: Sequence[str], topic: Sequence[int] | None = None) -> Topics:
-        """Build from ids and texts; without ``topic`` every query is its own topic."""
+        """Build from ids and texts; without ``topic`` every query is its own topic.
+
+        Raises
+        ------
+        InputError
+            when a query id occurs twice.
+        ValueError
+            when the lengths differ.
+        """
         ids = Ids.of(qids, "query id")
         numbers = np.arange(len(ids)) if topic is None else np.asarray(topic)
+        if not len(ids) == len(text) == len(numbers):
+            raise ValueError(f"{len(ids)} query ids, {len(text)} texts, {len(numbers)} topics; expected equal lengths")
         return cls(ids, tuple(text), numbers.astype(np.int32), query_streams(qids))
 
     def __len__(self) -> int:
@@ -88,7 +94,11 @@ class Collection:
     topics, judgments
         queries; judged pairs, coded by ``docs`` and ``topics``.
     groups
-        attribute -> alignment over ``docs``, unknown not yet resolved.
+        attribute -> raw labels over ``docs``; a groups config turns them into resolved alignments.
+    authors
+        the author lists over ``docs``, or None where there are none.
+    fields
+        name -> float64 (D,), numeric facts about documents such as ``year``; NaN where one is missing.
     documents
         the store of texts, or None where only a run file can supply candidates.
     truth
@@ -104,7 +114,9 @@ class Collection:
     topics: Topics
     judgments: Judgments
     fingerprint: str
-    groups: Mapping[str, GroupAlignment] = field(default_factory=_nothing)
+    groups: Mapping[str, Labels] = field(default_factory=dict)
+    authors: Authors | None = None
+    fields: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     documents: DocumentStore | None = None
-    truth: Mapping[str, NDArray[Any]] = field(default_factory=_nothing)
-    counts: Counts = field(default_factory=_nothing)
+    truth: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    counts: Counts = field(default_factory=dict)

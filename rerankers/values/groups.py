@@ -60,7 +60,16 @@ class GroupAlignment:
         n_docs: int,
         kind: Kind = "membership",
     ) -> GroupAlignment:
-        """Build from (document, group, weight) entries in any order; documents without an entry are fully unknown."""
+        """Build from (document, group, weight) entries in any order; documents without an entry are fully unknown.
+
+        Raises
+        ------
+        ValueError
+            when a document or group code is out of range.
+        """
+        for name, code, size in (("document", doc, n_docs), ("group", group, len(groups))):
+            if len(code) and not (np.min(code) >= 0 and np.max(code) < size):
+                raise ValueError(f"{name} codes run from {np.min(code)} to {np.max(code)}; expected 0 to {size - 1}")
         order = np.lexsort((group, doc))
         counts = np.bincount(np.asarray(doc, dtype=np.int64), minlength=n_docs)
         return cls(
@@ -79,16 +88,24 @@ class GroupAlignment:
         return len(self.indptr) - 1
 
     def recode(self, old: Ids, new: Ids) -> GroupAlignment:
-        """Return the alignment under other document codes; documents that are new are fully unknown (no entry)."""
+        """Return the alignment under other document codes; documents that are new are fully unknown (no entry).
+
+        Raises
+        ------
+        ValueError
+            when it is resolved and there are new documents: what to do with their unknown part is no longer known.
+        """
         if old.fingerprint == new.fingerprint:
             return self
-        doc = np.repeat(old.recoder(new), np.diff(self.indptr))
+        code = old.recoder(new)
+        if self.resolved and np.count_nonzero(code >= 0) < len(new):
+            raise ValueError("a resolved alignment cannot take in new documents; recode it first, then resolve it")
+        doc = np.repeat(code, np.diff(self.indptr))
         keep = doc >= 0
         out = GroupAlignment.of_entries(
             self.attribute, self.groups, doc[keep], self.group[keep], self.weight[keep], len(new), self.kind
         )
-        unknown = np.zeros(len(new)) if self.resolved else np.ones(len(new))
-        code = old.recoder(new)
+        unknown = np.ones(len(new))
         unknown[code[code >= 0]] = self.unknown[code >= 0]
         return replace(out, unknown=unknown, resolved=self.resolved)
 

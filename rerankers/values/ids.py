@@ -42,9 +42,11 @@ class Ids:
         Raises
         ------
         InputError
-            when a name occurs twice; ``what`` names the kind in the message.
+            when a name occurs twice or is missing; ``what`` names the kind in the message.
         """
         array = _large_strings(names)
+        if array.null_count:
+            raise InputError.one(what, f"{array.null_count} missing names", "a name everywhere")
         if len(array) != pc.count_distinct(array, mode="all").as_py():
             counted = pc.value_counts(array)
             repeated = pc.filter(counted.field("values"), pc.greater(counted.field("counts"), 1))
@@ -55,10 +57,12 @@ class Ids:
     @classmethod
     def union(cls, *parts: Iterable[str] | pa.Array | Ids) -> Ids:
         """Return the sorted union of names, the form of document ids; a sorted part with all names comes back."""
-        if len(parts) == 1 and isinstance(parts[0], Ids):
+        if len(parts) == 1 and isinstance(parts[0], Ids) and parts[0].is_sorted:
             return parts[0]
         arrays = [part.names if isinstance(part, Ids) else _large_strings(part) for part in parts]
         unique = pc.unique(pa.concat_arrays(arrays)) if arrays else _large_strings([])
+        if unique.null_count:
+            raise InputError.one("id", "a missing name", "a name everywhere")
         for part in parts:
             if isinstance(part, Ids) and len(part) == len(unique) and part.is_sorted:
                 return part
@@ -100,7 +104,10 @@ def _large_strings(names: Iterable[str] | pa.Array) -> pa.LargeStringArray:
         names = names.combine_chunks()
     if isinstance(names, pa.Array):
         return names if names.type == pa.large_string() else names.cast(pa.large_string())
-    return pa.array(list(names), type=pa.large_string())
+    try:
+        return pa.array(list(names), type=pa.large_string())
+    except UnicodeEncodeError as error:
+        raise InputError.one("id", f"a name that is no text ({error.reason})", "text that UTF-8 can hold") from None
 
 
 def _fingerprint(array: pa.LargeStringArray) -> str:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def _no_columns() -> Mapping[str, NDArray[Any]]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +31,7 @@ class Ragged:
     query: NDArray[np.int32]
     indptr: NDArray[np.int64]
     doc: NDArray[np.int32]
-    columns: Mapping[str, NDArray[Any]] = field(default_factory=_no_columns)
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "query", np.ascontiguousarray(self.query, dtype=np.int32))
@@ -103,8 +98,17 @@ class Ragged:
         return type(self)(self.query, self.indptr, self.doc, {**self.columns, **columns})
 
     def recode(self, recoder: NDArray[np.int32]) -> Self:
-        """Return the same rows under other document codes; ``recoder`` maps every old code to its new one."""
-        return type(self)(self.query, self.indptr, recoder[self.doc], self.columns)
+        """Return the same rows under other document codes; ``recoder`` maps every old code to its new one.
+
+        Raises
+        ------
+        ValueError
+            when a document of these rows has no new code (-1).
+        """
+        doc = recoder[self.doc]
+        if doc.min(initial=0) < 0:
+            raise ValueError(f"{int((doc < 0).sum())} documents have no new code; join the ids before recoding")
+        return type(self)(self.query, self.indptr, doc, self.columns)
 
 
 class Candidates(Ragged):
@@ -155,9 +159,10 @@ class Join:
         return out
 
     def from_right(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
-        """Spread a column of the right side over the joined rows, ``fill`` elsewhere."""
+        """Spread a column of the right side over the joined rows, ``fill`` elsewhere; pairs that are not in them go."""
         out = np.full(self.over.nnz, fill, dtype=values.dtype)
-        out[self.right] = values
+        inside = self.right >= 0
+        out[self.right[inside]] = values[inside]
         return out
 
 
@@ -171,7 +176,16 @@ def outer_join(left: Ragged, right: Ragged, queries: str = "left") -> Join:
     queries
         ``"left"``: the left's queries only (pairs of other queries on the right land at -1);
         ``"both"``: the left's, then those that only the right has.
+
+    Raises
+    ------
+    ValueError
+        when a query has two rows on one side, or ``queries`` is another word.
     """
+    if queries not in ("left", "both"):
+        raise ValueError(f"queries is {queries!r}; expected 'left' or 'both'")
+    if any(len(np.unique(side.query)) != len(side) for side in (left, right)):
+        raise ValueError("a query has two rows on one side of the join; expected one row a query")
     query = left.query
     if queries == "both":
         query = np.concatenate([query, right.query[~np.isin(right.query, query)]])

@@ -69,9 +69,25 @@ class Rankings:
         """int64 (items,), the position of each item in arrays of length ``over.nnz``."""
         return self.over.indptr[self.row_of_ranking][self.ranking_of_item] + self.item
 
+    def take(self, order: NDArray[np.integer]) -> Rankings:
+        """Return the rankings of the rows ``order``, copied, in that order."""
+        ranking, query_ptr = _gather(self.query_ptr, order)
+        item, item_ptr = _gather(self.item_ptr, ranking)
+        return Rankings(
+            self.over.take(order), query_ptr, item_ptr, self.item[item], self.weight[ranking], self.label[ranking]
+        )
+
     @classmethod
     def of_matrix(cls, over: Ragged, orders: list[NDArray[np.integer]], first: int = 0) -> Rankings:
-        """Build from one (draws, k) matrix of within-row positions a row, equally weighted, labels from ``first``."""
+        """Build from one (draws, k) matrix of within-row positions a row, equally weighted, labels from ``first``.
+
+        Raises
+        ------
+        ValueError
+            when there is not one matrix a row.
+        """
+        if len(orders) != len(over):
+            raise ValueError(f"{len(orders)} matrices for {len(over)} rows; expected one a row")
         draws = np.array([len(matrix) for matrix in orders], dtype=np.int64)
         depth = np.array([matrix.shape[1] for matrix in orders], dtype=np.int64)
         lengths = np.repeat(depth, draws)
@@ -86,3 +102,10 @@ class Rankings:
             if len(draws)
             else np.empty(0, np.int32),
         )
+
+
+def _gather(indptr: NDArray[np.int64], order: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the entries of the segments ``order`` and the bounds of these segments one after another."""
+    lengths = np.diff(indptr)[order]
+    bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return np.repeat(indptr[:-1][order] - bounds[:-1], lengths) + np.arange(bounds[-1], dtype=np.int64), bounds

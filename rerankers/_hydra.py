@@ -1,0 +1,176 @@
+"""The one place that starts Hydra: composing, sweeping, and saying what a wrong override meant."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from rerankers._base.errors import ConfigError, FairRerankersError
+from rerankers._base.files import unwritable
+from rerankers._conf import conf_folder
+from rerankers._overrides import quote_overrides
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One point of a command: its plain config, output folder, overrides, and the options chosen in config groups."""
+
+    config: dict[str, Any]
+    output: Path
+    overrides: list[str]
+    choices: dict[str, str]
+
+
+Task = Callable[[Call], None]
+
+
+def hydra_command(command: str, words: list[str], task: Task) -> int:
+    """Compose the config of a command, run its task once (or for every point of a sweep), return the exit code.
+
+    Parameters
+    ----------
+    command
+        also the name of the root config.
+    words
+        overrides and Hydra's flags, as typed.
+    task
+        called with each `Call`.
+
+    Raises
+    ------
+    ConfigError
+        for anything wrong with the command line or the config.
+    """
+    _refuse_pickles(words)
+    failed: list[int] = []
+    quoted = quote_overrides(command, words)
+
+    def job(config: DictConfig) -> None:
+        settings = HydraConfig.get()
+        try:
+            plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+            task(
+                Call(
+                    dict(plain),  # type: ignore[arg-type]
+                    Path(_relative(settings.runtime.output_dir)),
+                    list(settings.overrides.task),
+                    {str(group): str(option) for group, option in settings.runtime.choices.items()},
+                )
+            )
+        except (FairRerankersError, OmegaConfBaseException) as problem:
+            error = problem if isinstance(problem, FairRerankersError) else ConfigError(_missing_value(problem))
+            if settings.mode == RunMode.MULTIRUN:
+                raise error from problem  # the launcher finishes the other jobs, then reports
+            print(f"fair-rerank {command}: {error}", file=sys.stderr)
+            failed.append(error.exit_code)
+
+    with _command_line(command, quoted):
+        try:
+            hydra.main(version_base=_version_base(), config_path=str(conf_folder()), config_name=command)(job)()
+        except HydraException as error:
+            raise ConfigError(_explain(command, quoted, _whole(error))) from error
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise unwritable(Path(error.filename), error) from error
+    return max(failed, default=0)
+
+
+def _relative(folder: str) -> str:
+    """Return a folder below the working directory as people typed it, short to read and to copy."""
+    here = f"{os.getcwd()}{os.sep}"
+    return folder.removeprefix(here)
+
+
+def _refuse_pickles(words: list[str]) -> None:
+    for word in words:
+        # Hydra's experimental re-run reads a pickle, which could run anything; argparse accepts abbreviations.
+        if word.startswith("--e"):
+            raise ConfigError(f"{word}: not supported, since it loads a pickle; repeat the overrides instead")
+
+
+def _version_base() -> str | None:
+    # Hydra 1.3 warns without an explicit value, Hydra 1.4 warns with one.
+    return "1.3" if hydra.__version__.startswith("1.3.") else None
+
+
+@contextmanager
+def _command_line(command: str, words: list[str]) -> Iterator[None]:
+    """Give Hydra its argv and ask it to raise errors instead of printing and leaving."""
+    argv, full = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
+    sys.argv = [f"fair-rerank {command}", *words]
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    try:
+        yield
+    finally:
+        sys.argv = argv
+        if full is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = full
+
+
+def _whole(error: BaseException) -> str:
+    """Return an error's text with that of its cause, which names the key."""
+    cause = error.__cause__
+    return f"{error}\n{cause}" if isinstance(cause, OmegaConfBaseException) else str(error)
+
+
+def _missing_value(error: OmegaConfBaseException) -> str:
+    key = getattr(error, "full_key", None)
+    if "Missing mandatory value" in str(error) and key:
+        return f"{key}: no value; expected one. Type: {key}=VALUE"
+    return " ".join(str(error).split())
+
+
+def _explain(command: str, words: list[str], text: str) -> str:
+    """Say what a wrong override meant, where that can be guessed."""
+    found = re.search(r"Could not override '([^']+)'", text) or re.search(r"Could not find '([^']+)'", text)
+    if found is None:
+        return text.strip()
+    wrong = found[1]
+    options = re.findall(r"^\t(\S+)$", text, re.MULTILINE)
+    if options:  # a missing option of a group: Hydra lists those that exist
+        group, _, option = wrong.rpartition("/")
+        near = difflib.get_close_matches(option, options, n=1)
+        hint = f" Did you mean {group}={near[0]}?" if near else ""
+        return f"{group}: found {option!r}; expected one of {', '.join(options)}.{hint}"
+    known = _known_keys(command, words, wrong)
+    near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.5)
+    siblings = [key for key in known if key.rpartition(".")[0] == wrong.rpartition(".")[0]]
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"{wrong}: no such option; expected one of {', '.join(siblings) or ', '.join(known)}.{hint}"
+
+
+def _known_keys(command: str, words: list[str], wrong: str) -> list[str]:
+    """Return every key that the command understands under its other overrides."""
+    others = [word for word in words if not word.startswith("-") and word.lstrip("+~").split("=")[0] != wrong]
+    with hydra.initialize_config_dir(str(conf_folder()), version_base=_version_base()):
+        try:
+            config = hydra.compose(command, overrides=others)
+        except HydraException:
+            config = hydra.compose(command)
+    return list(_flatten(config))
+
+
+def _flatten(config: DictConfig, prefix: str = "") -> Iterator[str]:
+    for name in config:
+        key = f"{prefix}{name}"
+        if name != "_target_":
+            yield key
+        if not OmegaConf.is_missing(config, name) and isinstance(config._get_node(name), DictConfig):
+            yield from _flatten(config._get_node(name), f"{key}.")  # type: ignore[arg-type]

@@ -1,0 +1,58 @@
+"""Overrides as people type them: values that are paths or texts are quoted for Hydra, whatever they hold."""
+
+from __future__ import annotations
+
+import re
+
+ALWAYS = frozenset({"query", "run", "qrels", "sequence", "targets", "policy", "input", "output", "path"})
+"""Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
+
+BY_COMMAND = {"run": ALWAYS, "evaluate": ALWAYS | {"groups"}}
+"""``groups`` is a config group in ``run`` and a file in ``evaluate``."""
+
+_OVERRIDE = re.compile(r"(\+{0,2}[A-Za-z_][\w./@:-]*)=(.*)", re.DOTALL)
+
+
+def quote_overrides(command: str, words: list[str]) -> list[str]:
+    """Quote the values of path and text keys; everything else stays as it is.
+
+    ``[A,B]`` stays a list, with its items quoted (an item that holds a comma is quoted by the user); a value
+    that is already quoted, empty or ``null`` stays. ``${...}`` still interpolates.
+    """
+    keys = BY_COMMAND[command]
+    return [_quote_word(word, keys) for word in words]
+
+
+def _quote_word(word: str, keys: frozenset[str]) -> str:
+    match = _OVERRIDE.fullmatch(word)
+    if match is None or match[1].lstrip("+").rpartition(".")[2] not in keys:
+        return word
+    key, value = match.groups()
+    if value.startswith("[") and value.endswith("]"):
+        items = [item.strip() for item in _split_list(value[1:-1])]
+        return f"{key}=[{','.join(quote(item) for item in items if item)}]"
+    return f"{key}={quote(value)}"
+
+
+def _split_list(text: str) -> list[str]:
+    """Split at commas outside quotes."""
+    parts, start, inside = [], 0, ""
+    for position, character in enumerate(text):
+        if inside:
+            inside = "" if character == inside else inside
+        elif character in "'\"" and not text[start:position].strip():
+            inside = character
+        elif character == ",":
+            parts.append(text[start:position])
+            start = position + 1
+    return [*parts, text[start:]]
+
+
+def quote(value: str) -> str:
+    """Return a value as a Hydra quoted string, unless it is empty, null, missing (``???``) or quoted already."""
+    if value in ("", "null", "???") or (len(value) > 1 and value[0] == value[-1] and value[0] in "'\""):
+        return value
+    # Hydra's rule: backslashes count double only where they end up before the closing or an inner quote.
+    escaped = re.sub(r"(\\*)'", lambda found: found[1] * 2 + "\\'", value)
+    trailing = len(escaped) - len(escaped.rstrip("\\"))
+    return f"'{escaped}{escaped[len(escaped) - trailing :]}'"

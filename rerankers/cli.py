@@ -1,0 +1,85 @@
+"""The command ``fair-rerank``: the first word is the stage, the rest are its overrides."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rerankers._base.errors import ConfigError, FairRerankersError, choose
+from rerankers._guard import refuse_name_clash
+
+if TYPE_CHECKING:
+    from rerankers._hydra import Call
+
+INTERRUPTED = 130
+
+USAGE = """\
+fair-rerank COMMAND [overrides...]
+
+  run        retrieve, rerank, draw rankings, measure their expected exposure, write a report
+  evaluate   judge run files against qrels (and groups)
+  doctor     say what is wrong with this installation and what to type
+
+Each command explains itself:  fair-rerank run --help
+Exit codes: 0 done; 1 the input is wrong; 2 the command line or config is wrong; 3 something is missing;
+130 interrupted (the same command continues from its finished stages).
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    refuse_name_clash()
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(USAGE, end="")
+        return 0 if words else ConfigError.exit_code
+    if words[0] in ("-V", "--version"):
+        from rerankers import __version__
+
+        print(f"fair-rerankers {__version__}")
+        return 0
+    try:
+        command = COMMANDS[choose("command", words[0], COMMANDS)]
+        return command(words[1:])
+    except FairRerankersError as error:
+        print(f"fair-rerank {words[0]}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(
+            f"fair-rerank {words[0]}: interrupted; the same command continues from its finished stages", file=sys.stderr
+        )
+        return INTERRUPTED
+
+
+def _run(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("run", words, _run_task)
+
+
+def _evaluate(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("evaluate", words, _evaluate_task)
+
+
+def _doctor(words: list[str]) -> int:
+    from rerankers.doctor import main as doctor
+
+    return doctor(words)
+
+
+def _run_task(call: Call) -> None:
+    from rerankers.stages.from_config import run_from_config
+
+    run_from_config(call.config, call.output, call.overrides, call.choices["method"])
+
+
+def _evaluate_task(call: Call) -> None:
+    from rerankers.stages.from_config import evaluate_from_config
+
+    evaluate_from_config(call.config, call.output, call.overrides)
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {"run": _run, "evaluate": _evaluate, "doctor": _doctor}

@@ -1,0 +1,27 @@
+"""Readers of collections, the generated world, and where groups come from."""
+
+from rerankers.collections.aligned import Aligned
+from rerankers.collections.generated import Generated
+from rerankers.collections.group_files import GroupTable, read_groups
+from rerankers.collections.group_rows import GroupRows
+from rerankers.collections.groups import AuthorField, CollectionGroups, FileGroups, NoGroups
+from rerankers.collections.jsonl import Jsonl
+from rerankers.collections.lift import lift
+from rerankers.collections.world_relevance import draw_grades
+from rerankers.collections.write_jsonl import write_jsonl
+
+__all__ = [
+    "Aligned",
+    "AuthorField",
+    "CollectionGroups",
+    "FileGroups",
+    "Generated",
+    "GroupRows",
+    "GroupTable",
+    "Jsonl",
+    "NoGroups",
+    "draw_grades",
+    "lift",
+    "read_groups",
+    "write_jsonl",
+]

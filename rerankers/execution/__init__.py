@@ -1,0 +1,12 @@
+"""One verb, ``map``: apply a function to blocks and yield results in block order, on any engine.
+
+Results never depend on the engine, the worker count or the block size: every random draw is keyed by its query
+(`rerankers._base.streams`), and results come back in block order, so that sums are added in a fixed order.
+"""
+
+from rerankers.execution.base import Executor
+from rerankers.execution.blocks import block_bounds
+from rerankers.execution.joblib_processes import Joblib
+from rerankers.execution.serial import Serial
+
+__all__ = ["Executor", "Joblib", "Serial", "block_bounds"]

@@ -1,0 +1,43 @@
+"""Where one block of queries ends and the next begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ITEMS_PER_BLOCK = 1 << 22  # drawn items; about 300 MB at the peak of drawing and measuring
+
+
+def block_bounds(lengths: NDArray[np.int64], draws: int, block: int | None = None) -> list[tuple[int, int]]:
+    """Cut rows into blocks.
+
+    Parameters
+    ----------
+    lengths
+        int64 (B,), documents a row.
+    draws
+        rankings drawn a row.
+    block
+        rows a block; None cuts so that a block holds about four million drawn items (at least one row).
+
+    Returns
+    -------
+    list of (start, stop)
+        covering 0..B in order, without empty blocks.
+    """
+    rows = len(lengths)
+    if block is not None:
+        return [(start, min(start + block, rows)) for start in range(0, rows, block)]
+    work = np.cumsum(np.maximum(lengths, 1) * max(draws, 1))
+    bounds: list[tuple[int, int]] = []
+    start = 0
+    while start < rows:
+        done = int(work[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(work, done + ITEMS_PER_BLOCK, side="right")))
+        bounds.append((start, stop))
+        start = stop
+    return bounds

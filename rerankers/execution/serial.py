@@ -1,0 +1,28 @@
+"""Everything in this process: the default, and the reference that other engines must equal bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from rerankers.execution.base import B, R
+
+
+@dataclass(frozen=True, slots=True)
+class Serial:
+    """Run blocks one after the other.
+
+    Attributes
+    ----------
+    workers
+        must be 1 here (kept so that ``execution.workers`` is understood by every engine).
+    block
+        queries a block; None chooses by the work in them.
+    """
+
+    workers: int = 1
+    block: int | None = None
+
+    def map(self, function: Callable[[B], R], blocks: Iterable[B]) -> Iterator[R]:
+        """Yield results in block order."""
+        return map(function, blocks)

@@ -1,0 +1,137 @@
+"""One query at a time, arrays in and arrays out: the functions of `rerankers.exposure`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerankers._base.errors import InputError
+from rerankers.exposure._levels import by_gap
+from rerankers.exposure.browsing import Browsing, BrowsingModel, Cascade
+from rerankers.exposure.checks import check_rank, logit_array
+from rerankers.exposure.marginals import rank_marginals
+from rerankers.exposure.plackett_luce import plackett_luce_exposure
+from rerankers.exposure.rankings import seen
+from rerankers.exposure.targets import equal_exposure
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def equal_exposure_target(grades: ArrayLike, browsing: BrowsingModel) -> NDArray[np.float64]:
+    """Return the target of equal expected exposure: documents of one grade share the exposure of their ranks.
+
+    Parameters
+    ----------
+    grades
+        (n,), negative ones count as 0.
+    browsing
+        the browsing model.
+
+    Returns
+    -------
+    float64 (n,).
+    """
+    values = np.asarray(grades)
+    return equal_exposure(_one_row(len(values)), values, _bound(browsing, len(values), values))
+
+
+def ranking_exposure(order: ArrayLike, browsing: BrowsingModel, grades: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Return the exposure of documents in one ranking.
+
+    Parameters
+    ----------
+    order
+        int (k,), 0-based documents, best first; may be shorter than n.
+    browsing
+        the browsing model.
+    grades
+        (n,), negative ones count as 0; without them n is the length of ``order`` (of the continuation for `Cascade`).
+
+    Returns
+    -------
+    float64 (n,), 0 for documents that are not ranked.
+
+    Raises
+    ------
+    ValueError
+        for a document twice or outside 0 … n - 1, and where the model needs grades and there are none.
+    """
+    ranked = np.asarray(order)
+    if ranked.ndim != 1 or (len(ranked) and not np.issubdtype(ranked.dtype, np.integer)):
+        raise InputError.one("order", f"an array of shape {ranked.shape}, {ranked.dtype}", "whole numbers, one a rank")
+    ranked = ranked.astype(np.int64)
+    if grades is not None:
+        size = len(np.asarray(grades))
+    else:
+        size = len(browsing.continuation) if isinstance(browsing, Cascade) else len(ranked)
+    outside = ranked[(ranked < 0) | (ranked >= size)]
+    if len(outside):
+        raise InputError.one("order", f"document {outside[0]}", f"documents from 0 to {size - 1}")
+    times = np.bincount(ranked, minlength=size)
+    if np.any(times > 1):
+        raise InputError.one("order", f"document {int(np.argmax(times > 1))} more than once", "each document once")
+    exposure = np.zeros(size)
+    exposure[ranked] = seen(ranked[None], _bound(browsing, size, grades))[0]
+    return exposure
+
+
+def pl_exposure(scores: ArrayLike, browsing: BrowsingModel, grades: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Return the exact expected exposure of documents under Plackett-Luce rankings.
+
+    Parameters
+    ----------
+    scores
+        (n,), logits: finite, or minus infinity for documents that come after all others.
+    browsing
+        the browsing model.
+    grades
+        (n,), negative ones count as 0.
+
+    Returns
+    -------
+    float64 (n,).
+
+    Raises
+    ------
+    ValueError
+        for scores that are not numbers, and where the model needs grades and there are none.
+    """
+    logit = logit_array(scores)
+    return plackett_luce_exposure(_one_row(len(logit)), logit, _bound(browsing, len(logit), grades))
+
+
+def pl_rank_marginals(scores: ArrayLike, k: int) -> NDArray[np.float64]:
+    """Return the exact probabilities of ranks under Plackett-Luce rankings.
+
+    Parameters
+    ----------
+    scores
+        (n,), logits as in `pl_exposure`.
+    k
+        how many ranks, from the first; at least 1.
+
+    Returns
+    -------
+    float64 (n, k), document by 0-based rank; 0 at ranks from n on.
+    """
+    check_rank("k", k)
+    logit = logit_array(scores)
+    levels = by_gap(_one_row(len(logit)), logit)
+    probability = np.zeros((len(logit), k))
+    for low, high in zip(levels.indptr[:-1], levels.indptr[1:], strict=True):
+        docs, ranks = levels.order[low:high], np.arange(low, min(high, k))
+        if len(ranks):
+            inside = np.where(np.isneginf(logit[docs]), 0.0, logit[docs])
+            probability[np.ix_(docs, ranks)] = rank_marginals(inside, len(ranks))
+    return probability
+
+
+def _one_row(size: int) -> NDArray[np.int64]:
+    return np.array([0, size], dtype=np.int64)
+
+
+def _bound(browsing: BrowsingModel, size: int, grades: ArrayLike | None) -> Browsing:
+    spec = browsing if grades is None else browsing.completed(grades)
+    return spec.bind(grades, _one_row(size))

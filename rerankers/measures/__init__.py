@@ -1,0 +1,96 @@
+"""Measures of stochastic rankings: expected exposure of documents and groups, utility, classic measures.
+
+`evaluate` judges small runs in memory. Larger jobs build one `Evaluation` a block and `measure_block` it.
+
+What cannot be computed is null with a reason, never missing and never 0:
+
+================================  ==========================================================================
+case                              what happens
+================================  ==========================================================================
+query without any judgment        every measure is null: ``query_not_judged``
+judged, nothing relevant          AP, nDCG, R, RR are null: ``no_relevant_document``; EEL, EED, EER, EET are
+                                  computed (all documents are one grade: the target is uniform); utility, P are 0
+no groups were given              measures of groups are null: ``no_groups``
+nothing is ranked                 exposure is 0: EEL is EET, EED, EER, utility and the classic measures are 0;
+                                  Judged is null: ``no_ranked_document``
+exposure estimated from one draw  EEL and EED are null: ``too_few_draws``
+judged query missing from a run   an error, an empty ranking or left out and counted, as chosen
+================================  ==========================================================================
+
+A document outside the ranking has exposure 0; an unjudged document and a negative grade count as grade 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rerankers.measures.names import Measure, parse, parse_many
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rerankers.exposure.browsing import BrowsingModel
+
+__all__ = ["PRESETS", "Measure", "evaluate", "parse", "parse_many"]
+
+PRESETS: tuple[str, ...] = ()
+
+
+def evaluate(
+    run: Any,
+    qrels: str | Path | Mapping[Any, Mapping[Any, Any]],
+    groups: Mapping[Any, Any] | None = None,
+    preset: str | None = None,
+    browsing: BrowsingModel | None = None,
+    *,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
+    universe: str = "union",
+    cutoff: int | None = None,
+    missing_query: str = "error",
+) -> pa.Table:
+    """Judge a run: one row a query and measure.
+
+    Parameters
+    ----------
+    run
+        a path, a frame with the columns of a run, or ``{qid: [[docno, …], …]}``: any number of equally weighted
+        rankings a query, best first. They are the policy that is judged.
+    qrels
+        ``{qid: {docno: grade}}`` or the path of a qrels file.
+    groups
+        ``{docno: group | [groups] | {group: weight} | None}``; a document of several groups counts in full for each;
+        documents without a group make up the group "unknown".
+    preset
+        None: corrected rules. No preset exists yet.
+    browsing
+        how users look at a ranking; GERR with patience .5 and satisfaction .5 unless given.
+    measures
+        names, see `parse`; by default expected exposure, utility, group measures where there are groups, and
+        classic measures.
+    universe
+        ``union``: ranked and judged documents count; ``judged``: judged ones only (the others still take ranks).
+    cutoff
+        depth at which browsing stops, for exposure and target.
+    missing_query
+        what happens to judged queries without a ranking: ``error``, ``zero_exposure`` or ``skip``.
+
+    Returns
+    -------
+    Table (system, seed, unit, measure, value, reason)
+        queries in the order of the run, then those that only the qrels have. ``value`` is null where ``reason``
+        says why.
+
+    Raises
+    ------
+    InputError
+        with every problem of the run, the qrels or the groups, and every missing query under ``error``.
+    ConfigError
+        for an unknown preset, universe, rule or measure.
+    MissingError
+        when a file is not there.
+    """
+    from rerankers.measures.memory import evaluate_in_memory
+
+    return evaluate_in_memory(run, qrels, groups, preset, browsing, measures, universe, cutoff, missing_query)

@@ -1,0 +1,149 @@
+"""Judgments and groups of small in-memory evaluations, as Python mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rerankers._base.errors import InputError, Problems
+from rerankers.values import GroupAlignment
+from rerankers.values.groups import UNKNOWN
+from rerankers.values.qrels import QrelsTable, read_qrels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rerankers.values import Ids
+
+ATTRIBUTE = "group"
+_LOWEST, _HIGHEST = -(2**15), 2**15 - 1
+_GROUPS = "a group, a list of groups, {group: weight}, or None for unknown"
+
+
+def qrels_table(source: str | Path | Mapping[Any, Mapping[Any, Any]]) -> QrelsTable:
+    """Return judgments from ``{qid: {docno: grade}}`` or from the path of a qrels file.
+
+    Raises
+    ------
+    InputError
+        with everything that is wrong: other forms, grades that are no whole numbers from -32768 to 32767.
+    MissingError
+        when there is no such file.
+    """
+    if isinstance(source, str | Path):
+        return read_qrels(source)
+    if not isinstance(source, Mapping):
+        raise InputError.one("qrels", f"a {type(source).__name__}", "a path or {qid: {docno: grade}}")
+    problems = Problems("qrels")
+    rows: dict[tuple[str, str], int] = {}
+    for qid, judged in source.items():
+        if not isinstance(judged, Mapping):
+            problems.add(None, f"a {type(judged).__name__} for query {str(qid)!r}", "{docno: grade}")
+            continue
+        for docno, grade in judged.items():
+            pair = (str(qid), str(docno))
+            whole = _whole(grade)
+            if whole is None:
+                problems.add(
+                    None,
+                    f"grade {grade!r} for query {pair[0]!r}, document {pair[1]!r}",
+                    f"a whole number from {_LOWEST} to {_HIGHEST}",
+                )
+            elif pair in rows:
+                problems.add(None, f"document {pair[1]!r} of query {pair[0]!r} more than once", "one grade each")
+            else:
+                rows[pair] = whole
+    problems.raise_if_any()
+    qids, docnos = [pair[0] for pair in rows], [pair[1] for pair in rows]
+    grades = np.array(list(rows.values()), dtype=np.int16)
+    return QrelsTable(pa.array(qids, pa.large_string()), pa.array(docnos, pa.large_string()), grades, {})
+
+
+def _whole(grade: Any) -> int | None:
+    try:
+        whole = int(grade)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return whole if whole == grade and _LOWEST <= whole <= _HIGHEST else None
+
+
+def group_alignment(groups: Mapping[Any, Any], docs: Ids) -> tuple[GroupAlignment, int]:
+    """Return the resolved alignment of ``{docno: group | [groups] | {group: weight} | None}``.
+
+    A document of several groups counts in full for each, or by its weights. Documents whose group is None, empty or
+    not given make up the group "unknown".
+
+    Parameters
+    ----------
+    groups
+        any order; groups come out sorted.
+    docs
+        the document ids in use.
+
+    Returns
+    -------
+    alignment, strangers
+        strangers: documents that are given a group but are not in use.
+
+    Raises
+    ------
+    InputError
+        with every document whose groups are of another form or whose weights are not finite numbers of at least 0.
+    """
+    problems = Problems("groups")
+    entries: dict[tuple[str, str], float] = {}
+    for docno, given in groups.items():
+        for group, weight in _weights(str(docno), given, problems).items():
+            entries[str(docno), group] = weight
+    problems.raise_if_any()
+    names = tuple(sorted({group for _, group in entries} - {UNKNOWN}))
+    if any(group == UNKNOWN for _, group in entries):
+        names = (*names, UNKNOWN)
+    code = {name: position for position, name in enumerate(names)}
+    doc = docs.codes([docno for docno, _ in entries])
+    group = np.array([code[name] for _, name in entries], dtype=np.int32)
+    weight = np.array(list(entries.values()), dtype=np.float64)
+    known = doc >= 0
+    weighted = any(isinstance(given, Mapping) for given in groups.values())
+    alignment = GroupAlignment.of_entries(
+        ATTRIBUTE, names, doc[known], group[known], weight[known], len(docs), "value" if weighted else "membership"
+    )
+    strangers = int(np.sum(docs.codes([str(docno) for docno in groups]) < 0))
+    return alignment.resolve("count"), strangers
+
+
+def _weights(docno: str, given: Any, problems: Problems) -> dict[str, float]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return _checked(docno, given, problems)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        given = [given]
+    names = list(given)
+    if any(name is None or isinstance(name, Mapping) for name in names):
+        problems.add(None, f"{names!r} for document {docno!r}", _GROUPS)
+        return {}
+    return {str(name): 1.0 for name in names}
+
+
+def _checked(docno: str, given: Mapping[Any, Any], problems: Problems) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for name, value in given.items():
+        try:
+            weight = float(value)
+        except (TypeError, ValueError):
+            weight = float("nan")
+        if not 0 <= weight < float("inf"):
+            problems.add(None, f"weight {value!r} of group {str(name)!r} for document {docno!r}", "a number, 0 or more")
+        else:
+            weights[str(name)] = weight
+    return weights
+
+
+def highest_grade(grades: NDArray[np.int16]) -> int:
+    """Return the highest grade, at least 1."""
+    return max(1, int(grades.max(initial=1)))

@@ -1,0 +1,45 @@
+"""The values of one measure for every unit, each with the reason why it is missing if it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+REASONS = ("query_not_judged", "no_relevant_document", "no_ranked_document", "no_groups", "too_few_draws")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Values with reasons.
+
+    Attributes
+    ----------
+    value
+        float64 (B,), NaN where there is none.
+    reason
+        int8 (B,), index into `REASONS` where there is no value, else -1.
+    """
+
+    value: NDArray[np.float64]
+    reason: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, value: NDArray[np.float64], *missing: tuple[str, NDArray[np.bool_] | bool]) -> Scores:
+        """Take values away where a (reason, mask) pair says so; the first reason that holds is kept.
+
+        Parameters
+        ----------
+        value
+            float64 (B,); anything, even NaN, where a mask holds.
+        *missing
+            a word of `REASONS` and a mask (B,), or one bool for all units.
+        """
+        reason = np.full(len(value), -1, dtype=np.int8)
+        for name, mask in missing:
+            reason[(reason < 0) & mask] = REASONS.index(name)
+        return cls(np.where(reason < 0, value, np.nan), reason)

@@ -1,0 +1,121 @@
+"""Means with intervals over the whole table, and the three files that hold the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rerankers._base.files import atomic_path, write_text
+from rerankers.measures.grid import Grid, grids
+from rerankers.stats import mean_intervals
+
+if TYPE_CHECKING:
+    from rerankers.stats import Interval
+
+PER_QUERY_LIMIT = 20_000
+PARQUET_FILE, JSON_FILE, CSV_FILE = "measures.parquet", "measures.json", "measures.csv"
+
+
+def summarise(
+    table: pa.Table,
+    *,
+    options: Mapping[str, Any],
+    tier: str | None = None,
+    counts: Mapping[str, Any] | None = None,
+    preset: str | None = None,
+    seed: int = 0,
+    resamples: int = 1000,
+    level: float = 0.95,
+    method: str = "bca",
+) -> dict[str, Any]:
+    """Return the content of ``measures.json``.
+
+    Means are over the units that have a value, of the mean over the seeds of a unit. Sums are rounded once, and
+    intervals resample units in the order of their names: the order of the table's rows changes no bit.
+
+    Parameters
+    ----------
+    table
+        the whole result table, all systems and blocks.
+    options, tier, counts, preset
+        how the results came about; written as they are. To the counts are added, where they are not 0, the units
+        that lack a value by reason and ``per_query_left_out``.
+    seed, resamples, level, method
+        of the bootstrap, see `mean_intervals`; the same resamples serve every measure and every system with the
+        same number of units.
+
+    Returns
+    -------
+    dict
+        ``preset``, ``options``, ``tier``, ``counts`` and ``runs``: name -> ``mean``, ``interval``, ``per_query``.
+        A mean without a value and an interval without two are None. ``per_query`` has the first 20,000 units.
+    """
+    runs: dict[str, Any] = {}
+    left_out = 0
+    for system, grid in grids(table).items():
+        order = np.argsort(np.array(grid.units, dtype=np.str_), kind="stable")
+        found = mean_intervals(grid.value[order], seed=seed, resamples=resamples, level=level, method=method)
+        runs[system] = {
+            "mean": {key: interval.mean for key, interval in zip(grid.keys, found, strict=True)},
+            "interval": {key: _pair(interval) for key, interval in zip(grid.keys, found, strict=True)},
+            "per_query": per_query(grid, PER_QUERY_LIMIT),
+        }
+        left_out = max(left_out, len(grid.units) - PER_QUERY_LIMIT)
+    added = missing_units(table) | ({"per_query_left_out": left_out} if left_out > 0 else {})
+    return {
+        "preset": preset,
+        "options": dict(options),
+        "tier": tier,
+        "counts": {**(counts or {}), **added},
+        "runs": runs,
+    }
+
+
+def per_query(grid: Grid, limit: int) -> dict[str, dict[str, float | None]]:
+    """Return unit -> key -> value of the first ``limit`` units, None where there is none."""
+    rows = grid.value[:limit].tolist()
+    return {
+        unit: {key: None if value != value else value for key, value in zip(grid.keys, row, strict=True)}
+        for unit, row in zip(grid.units[:limit], rows, strict=True)
+    }
+
+
+def missing_units(table: pa.Table) -> dict[str, int]:
+    """Return reason -> number of units for which some measure of some system has no value for it."""
+    import pyarrow.compute as pc
+
+    lost = table.filter(pc.is_valid(table["reason"]))
+    counted = lost.group_by("reason", use_threads=False).aggregate([("unit", "count_distinct")])
+    return dict(sorted(zip(counted["reason"].to_pylist(), counted["unit_count_distinct"].to_pylist(), strict=True)))
+
+
+def write_results(folder: Path, table: pa.Table, summary: Mapping[str, Any]) -> None:
+    """Write ``measures.parquet`` (everything), ``measures.json`` (the summary) and ``measures.csv``.
+
+    The csv has the rows of the parquet file, up to the units that the summary lists too.
+    """
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    with atomic_path(folder / PARQUET_FILE) as temporary:
+        pyarrow.parquet.write_table(table, temporary, compression="zstd")
+    write_text(folder / JSON_FILE, json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    with atomic_path(folder / CSV_FILE) as temporary:
+        pyarrow.csv.write_csv(first_units(table, PER_QUERY_LIMIT), temporary)
+
+
+def first_units(table: pa.Table, limit: int) -> pa.Table:
+    """Return the rows of the first ``limit`` units to appear."""
+    import pyarrow.compute as pc
+
+    units = pc.unique(table["unit"])
+    return table if len(units) <= limit else table.filter(pc.is_in(table["unit"], value_set=units[:limit]))
+
+
+def _pair(interval: Interval) -> list[float] | None:
+    return None if interval.low is None or interval.high is None else [interval.low, interval.high]

@@ -1,0 +1,47 @@
+"""Plackett-Luce over the first-stage scores: documents drawn one by one, each in proportion to exp(logit)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rerankers._base.errors import ConfigError
+from rerankers.policies import PlackettLuce as PlackettLucePolicy
+from rerankers.policies import zscore
+
+if TYPE_CHECKING:
+    from rerankers.values.block import Block
+
+
+@dataclass(frozen=True, slots=True)
+class PlackettLuce:
+    """Sample rankings from the Plackett-Luce distribution (Plackett 1975; Luce 1959) of standardised scores.
+
+    Attributes
+    ----------
+    temperature
+        divides the logits; towards 0 the policy is the static ranking, towards infinity the uniform shuffle.
+
+    Notes
+    -----
+    The logit of a document is its score, z-scored within the query, over the temperature. BM25 scores as they
+    are would be nearly deterministic and would mean something else for every query length.
+    """
+
+    temperature: float = 1.0
+    tier: ClassVar[str] = "blind"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature > 0):
+            raise ConfigError(
+                f"method.temperature: found {self.temperature}; expected a positive number "
+                "(method=deterministic is the limit at 0, method=uniform the limit at infinity)"
+            )
+
+    def policy(self, block: Block) -> PlackettLucePolicy:
+        """Return the Plackett-Luce policy of the block's scores."""
+        candidates = block.candidates
+        return PlackettLucePolicy(
+            candidates, zscore(candidates.indptr, candidates.score) / self.temperature, block.stream
+        )

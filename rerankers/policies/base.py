@@ -1,0 +1,112 @@
+"""What every policy offers, and what the samplers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from rerankers._base.errors import InputError
+from rerankers._base.streams import stream_key, uniforms
+from rerankers.values.rankings import Rankings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rerankers.exposure import Browsing
+    from rerankers.values.exposure import Exposure
+    from rerankers.values.ragged import Ragged
+
+    Rank = Callable[[NDArray[np.float64], int, int], NDArray[np.integer]]
+
+TILE = 1 << 16  # noise numbers drawn together, so that they are sorted in the cache
+
+
+class Policy(Protocol):
+    """A distribution over rankings for every row of a block."""
+
+    @property
+    def over(self) -> Ragged:
+        """The B rows whose documents are ranked."""
+        ...
+
+    @property
+    def stream(self) -> NDArray[np.uint64]:
+        """uint64 (B, 2), the digests of the queries."""
+        ...
+
+    def sample(self, n: int, seed: int, first: int = 0, depth: int | None = None) -> Rankings:
+        """Draw n independent rankings a row, labelled first, first + 1, …; draw i does not depend on earlier draws.
+
+        ``depth`` keeps the first ranks of each only, without changing them.
+        """
+        ...
+
+    def exposure(self, browsing: Browsing) -> Exposure | None:
+        """Return the exact expected exposure, or None where there is no closed form."""
+        ...
+
+    def log_prob(self, rankings: Rankings) -> NDArray[np.float64]:
+        """Return the log probability of each ranking, float64 (R,); of a short one, that a draw begins with it."""
+        ...
+
+
+def draw(policy: Policy, purpose: str, n: int, seed: int, first: int, depth: int | None, rank: Rank) -> Rankings:
+    """Draw rankings row by row.
+
+    Parameters
+    ----------
+    purpose
+        the word that keeps the policy's noise apart from others'.
+    rank
+        (noise (m, size), row, k) -> the first k documents of each of m rankings, int (m, k). The noise is uniform
+        strictly between 0 and 1 and may be overwritten.
+    """
+    check_draws(n, first, depth)
+    orders = []
+    for row, size in enumerate(policy.over.lengths.tolist()):
+        k = size if depth is None else min(depth, size)
+        order = np.empty((n, k), dtype=np.int32)
+        key = stream_key(seed, policy.stream[row], purpose)
+        step = max(1, TILE // max(size, 1))
+        for start in range(0, n if size else 0, step):
+            count = min(step, n - start)
+            order[start : start + count] = rank(uniforms(key, first + start, count, size), row, k)
+        orders.append(order)
+    return Rankings.of_matrix(policy.over, orders, first)
+
+
+def smallest(keys: NDArray[np.float64], k: int) -> NDArray[np.integer]:
+    """Return the places of the k smallest keys of each row (m, size), the smallest first: int (m, k)."""
+    if 4 * k > keys.shape[1]:
+        return np.argsort(keys, axis=1)[:, :k]
+    near = np.argpartition(keys, k - 1, axis=1)[:, :k]
+    inside = np.argsort(np.take_along_axis(keys, near, axis=1), axis=1)
+    return np.take_along_axis(near, inside, axis=1)
+
+
+def check_draws(n: int, first: int, depth: int | None) -> None:
+    """Raise `InputError` unless n and first are at least 0 and depth, if any, at least 1."""
+    if n < 0 or first < 0 or (depth is not None and depth < 1):
+        raise InputError.one("sample", f"n={n}, first={first}, depth={depth}", "n and first >= 0, depth >= 1 or None")
+
+
+def check_rows(over: Ragged, stream: NDArray[np.uint64], name: str, values: NDArray[np.generic]) -> None:
+    """Raise `InputError` unless there is a stream a row and a value a document."""
+    if stream.shape != (len(over), 2):
+        raise InputError.one("stream", f"shape {stream.shape}", f"({len(over)}, 2), one digest a row")
+    if values.shape != (over.nnz,):
+        raise InputError.one(name, f"shape {values.shape}", f"({over.nnz},), one value a document")
+
+
+def check_rankings(over: Ragged, rankings: Rankings) -> None:
+    """Raise `InputError` unless rankings are over the same rows and hold documents of their row at most once each."""
+    if not np.array_equal(over.indptr, rankings.over.indptr):
+        raise InputError.one("rankings", "rankings over other rows", "rankings over the rows of the policy")
+    size = over.lengths[rankings.row_of_ranking][rankings.ranking_of_item]
+    if np.any((rankings.item < 0) | (rankings.item >= size)):
+        raise InputError.one("rankings", "a document that its row does not have", "positions within the row")
+    key = np.sort(rankings.ranking_of_item * max(1, int(size.max(initial=1))) + rankings.item)
+    if np.any(key[1:] == key[:-1]):
+        raise InputError.one("rankings", "a document twice in one ranking", "each document once")

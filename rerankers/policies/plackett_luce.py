@@ -1,0 +1,113 @@
+"""Plackett-Luce: documents drawn one by one without replacement, each in proportion to exp(logit)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerankers.exposure.checks import logit_array
+from rerankers.exposure.plackett_luce import plackett_luce_exposure
+from rerankers.exposure.rows import buckets
+from rerankers.policies.base import TILE, check_rankings, check_rows, draw, smallest
+from rerankers.policies.logits import bounded
+from rerankers.values.exposure import Exposure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rerankers.exposure import Browsing
+    from rerankers.values.ragged import Ragged
+    from rerankers.values.rankings import Rankings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlackettLuce:
+    """The Plackett-Luce distribution over rankings (Plackett 1975; Luce 1959).
+
+    Attributes
+    ----------
+    over
+        the rows.
+    logit
+        float64 (nnz,), finite or minus infinity; documents at minus infinity come last, uniformly shuffled.
+    stream
+        uint64 (B, 2), digests of the queries.
+    """
+
+    over: Ragged
+    logit: NDArray[np.float64]
+    stream: NDArray[np.uint64]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "logit", logit_array(self.logit, "logit"))
+        check_rows(self.over, self.stream, "logit", self.logit)
+
+    def sample(self, n: int, seed: int, first: int = 0, depth: int | None = None) -> Rankings:
+        """Draw n independent rankings a row by a race of exponential clocks (Yellott 1977), in the log domain.
+
+        Parameters
+        ----------
+        n
+            rankings a row.
+        seed
+            with the stream of a query, its purpose and the number of a draw, the whole source of randomness.
+        first
+            number and label of the first draw.
+        depth
+            keep the first ranks only; they are those of the whole rankings.
+        """
+
+        def rank(noise: NDArray[np.float64], row: int, k: int) -> NDArray[np.integer]:
+            np.log(noise, out=noise)
+            np.negative(noise, out=noise)
+            np.log(noise, out=noise)  # the log of an exponential variable
+            noise -= logits[row]
+            return smallest(noise, k)
+
+        logits = [bounded(self.logit[self.over.row(row)]) for row in range(len(self.over))]
+        return draw(self, "plackett_luce", n, seed, first, depth, rank)
+
+    def exposure(self, browsing: Browsing) -> Exposure:
+        """Return the exact expected exposure; see `rerankers.exposure.plackett_luce` for what it costs."""
+        return Exposure(self.over, plackett_luce_exposure(self.over.indptr, self.logit, browsing))
+
+    def log_prob(self, rankings: Rankings) -> NDArray[np.float64]:
+        """Return the log probability of each ranking, float64 (R,); of a short one, that a draw begins with it.
+
+        Raises
+        ------
+        ValueError
+            for rankings over other rows, or with a document twice or outside its row.
+        """
+        check_rankings(self.over, rankings)
+        out = np.zeros(len(rankings))
+        row = rankings.row_of_ranking
+        lengths, sizes = np.diff(rankings.item_ptr), self.over.lengths[row]
+        for length, same in buckets(lengths):
+            for size, places in buckets(sizes[same]):
+                step = max(1, TILE // size)
+                for start in range(0, len(places), step):
+                    some = same[places[start : start + step]]
+                    item = rankings.item[rankings.item_ptr[some][:, None] + np.arange(length)]
+                    logit = self.logit[self.over.indptr[row[some]][:, None] + np.arange(size)]
+                    out[some] = _log_prob(logit, item)
+        return out
+
+
+def _log_prob(logit: NDArray[np.float64], item: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return log probabilities (R,) of rankings ``item`` (R, k) of documents with logits (R, n)."""
+    n, k = logit.shape[1], item.shape[1]
+    top = logit.max(axis=1, keepdims=True)
+    shifted = logit - np.where(np.isneginf(top), 0.0, top)
+    placed = np.take_along_axis(shifted, item, axis=1)
+    np.put_along_axis(shifted, item, -np.inf, axis=1)
+    left = np.logaddexp.reduce(shifted, axis=1, keepdims=True)  # what is not placed: never all minus the placed
+    remaining = np.logaddexp.accumulate(np.concatenate([placed, left], axis=1)[:, ::-1], axis=1)[:, :0:-1]
+    with np.errstate(invalid="ignore"):
+        step = placed - remaining
+    count = np.log(n - np.arange(k, dtype=np.float64))
+    step = np.where(np.isneginf(remaining), -count, step)  # documents at minus infinity are shuffled
+    total: NDArray[np.float64] = step.sum(axis=1)
+    return total

@@ -1,0 +1,18 @@
+"""The report of a job: one HTML page with its pictures, and a table for the terminal."""
+
+from rerankers.report.data import ReportData
+from rerankers.report.groups import group_exposure
+from rerankers.report.html import write_report
+from rerankers.report.picture import Picture
+from rerankers.report.planes import disparity_relevance, utility_loss
+from rerankers.report.terminal import terminal_table
+
+__all__ = [
+    "Picture",
+    "ReportData",
+    "disparity_relevance",
+    "group_exposure",
+    "terminal_table",
+    "utility_loss",
+    "write_report",
+]

@@ -1,0 +1,123 @@
+"""The results on a terminal or in a log: systems by main measures, never wider than the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rerankers.report.keys import UTILITIES, Key, attributes, in_order
+from rerankers.report.tables import gaps, notes
+from rerankers.report.text import NOTHING, cells, clean, number, wrap
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from rerankers.report.data import ReportData
+
+_WIDEST = 120
+_NAME = 32  # cells of a system's name before it goes on in a second line
+_GAP = 2  # cells before a column
+
+
+def terminal_table(data: ReportData, console: Console | None = None) -> None:
+    """Print the main measures of every system.
+
+    Where the columns do not fit side by side, further tables follow below; no number is ever cut. Without a
+    terminal the text is plain. Missing values are ``-`` with the reason below.
+
+    Parameters
+    ----------
+    console
+        a rich console; by default standard output.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = console or Console(highlight=False)
+    columns = [_column(data, key, console.encoding) for key in main_columns(data.keys)]
+    names = [_plain(wrap(system, _NAME, 3), console.encoding) for system in data.systems]
+    left = _width(["system", *names])
+    for place, chunk in enumerate(_chunks(columns, min(console.width, _WIDEST) - left)):
+        if place:
+            console.print()
+        for line in _lines(names, left, chunk, len(data.methods)):
+            console.print(line, soft_wrap=True)
+    shown = {column.key.text for column in columns}
+    missing = notes(data, [gap for gap in gaps(data) if gap.measure in shown])
+    if missing:
+        console.print()
+    for note in missing:
+        text = f"-: {note.reason} ({'; '.join(note.places)})"
+        console.print(Text(_plain(clean(text), console.encoding)), soft_wrap=True)
+
+
+def main_columns(texts: Sequence[str]) -> list[Key]:
+    """Return what a summary shows: main measures and the excess of group losses, no constants; documents first."""
+    shown = [key for key in in_order(texts) if key.base != "EET" and key.part in ("", "excess")]
+    keys = [key for key in shown if key.main] or shown
+    order = [None, *attributes(keys)]
+    return sorted(keys, key=lambda key: order.index(key.attribute))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A key with the lines of its header, its values as text, and its width in cells, the gap before it included."""
+
+    key: Key
+    header: Sequence[str]
+    values: Sequence[str]
+    width: int
+
+
+def _column(data: ReportData, key: Key, encoding: str) -> _Column:
+    header = key.label.split(" ")
+    if key.attribute is not None:
+        name = wrap(key.attribute, 12, 2) or "group"
+        header = [*_plain(name, encoding).split("\n"), *header]
+    values = [number(data.mean(system, key.text)).replace(NOTHING, "-") for system in data.systems]
+    return _Column(key, header, values, _GAP + _width([*header, *values]))
+
+
+def _chunks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
+    # no loss is shown without utility beside it, as long as both fit
+    beside = [column for column in columns[:1] if column.key.base in UTILITIES]
+    chunks: list[list[_Column]] = []
+    for column in columns:
+        if not chunks or sum(other.width for other in (*chunks[-1], column)) > room:
+            fits = chunks and sum(other.width for other in (*beside, column)) <= room
+            chunks.append(list(beside) if fits else [])
+        chunks[-1].append(column)
+    return chunks
+
+
+def _lines(names: Sequence[str], left: int, columns: Sequence[_Column], methods: int) -> Iterable[Text]:
+    from rich.text import Text
+
+    rows = max(len(column.header) for column in columns)
+    for row in range(rows):
+        heads = [[*[""] * (rows - len(column.header)), *column.header][row] for column in columns]
+        yield Text(_row("system" if row == rows - 1 else "", left, heads, columns), style="bold")
+    yield Text("-" * (left + sum(column.width for column in columns)), style="dim")
+    for place, name in enumerate(names):
+        first, *more = name.split("\n")
+        style = "bold" if place < methods else ""
+        yield Text(_row(first, left, [column.values[place] for column in columns], columns), style=style)
+        yield from (Text(f"  {line}", style=style) for line in more)
+
+
+def _row(name: str, left: int, values: Iterable[str], columns: Iterable[_Column]) -> str:
+    text = name + " " * (left - cells(name))
+    for value, column in zip(values, columns, strict=True):
+        text += " " * (column.width - cells(value)) + value
+    return text.rstrip()
+
+
+def _width(texts: Iterable[str]) -> int:
+    return max(cells(line) for text in texts for line in text.split("\n"))
+
+
+def _plain(text: str, encoding: str) -> str:
+    # a log in a narrow encoding gets escapes instead of an error
+    return text.encode(encoding, "backslashreplace").decode(encoding)

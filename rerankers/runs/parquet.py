@@ -1,0 +1,75 @@
+"""The parquet form of runs: columns `qid, sample, rank, docno, score`, sample from 0 and rank from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rerankers._base.errors import InputError, Problems
+from rerankers.runs.draft import Draft
+from rerankers.runs.piece import Piece, Sink
+from rerankers.runs.table import columns_of, read_table
+from rerankers.values.table import ParquetWriter
+
+MAGIC = b"PAR1"
+SCHEMA = pa.schema(
+    [
+        pa.field("qid", pa.large_string(), nullable=False),
+        pa.field("sample", pa.int32(), nullable=False),
+        pa.field("rank", pa.int32(), nullable=False),
+        pa.field("docno", pa.large_string(), nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+    ]
+)
+_ROWS = 1 << 20
+
+
+def read_parquet(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
+    """Read a parquet file with the columns of a run; messages name its rows from 1.
+
+    Raises
+    ------
+    InputError
+        when it is no parquet file, or as `read_table`.
+    """
+    where = str(path)
+    try:
+        present = columns_of(pq.read_schema(path).names, where)
+        with pq.ParquetFile(path, read_dictionary=[present["qid"], present["docno"]]) as file:
+            table = file.read(columns=list(present.values()))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError.one(
+            where, f"no readable parquet file ({error})", "a parquet file", mend="Fetch or write the file again."
+        ) from error
+    return read_table(table, where, problems, counts)
+
+
+@contextmanager
+def open_sink(path: Path) -> Iterator[Sink]:
+    """Open a parquet file for writing runs, in row groups of about a million rows."""
+    with ParquetWriter(path, SCHEMA, _ROWS, typed=False) as writer:
+        yield _ParquetSink(writer)
+
+
+class _ParquetSink:
+    def __init__(self, writer: ParquetWriter) -> None:
+        self._writer = writer
+
+    def check(self, where: str, qids: Sequence[str], docnos: pa.LargeStringArray) -> None:
+        """Parquet holds any text."""
+
+    def write(self, piece: Piece) -> None:
+        rank = piece.place + 1
+        columns = [
+            pa.array(piece.qid, pa.large_string()).take(pa.array(piece.ranking)),
+            pa.array(np.repeat(piece.label, piece.length).astype(np.int32, copy=False)),
+            pa.array(rank.astype(np.int32)),
+            piece.docno,
+            pa.array(1.0 / rank),
+        ]
+        self._writer.write(pa.table(columns, schema=SCHEMA))

@@ -1,0 +1,82 @@
+"""One door for runs of every form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rerankers._base.errors import InputError, Problems
+from rerankers._base.files import open_bytes, read_lines
+from rerankers.runs import jsonl, mapping, parquet, table, trec
+from rerankers.runs.draft import Draft, build
+from rerankers.runs.run import PARQUET_FILE, TREC_FILE, Run, run_name
+
+
+def read_run(source: Any) -> Run:
+    """Read a run.
+
+    Parameters
+    ----------
+    source
+        a path: a text run (`qid Q0 docno rank score tag`, a sample number in place of ``Q0`` where a query has several
+        rankings), ``run.parquet``, CSV or TSV with a header, JSON lines of TREC Fair Ranking 2019 and 2020; text
+        forms also as ``.gz`` and ``.zst``; a folder with ``run.parquet`` or ``run.trec.gz``. The content decides,
+        not the suffix.
+        A mapping ``{qid: [[docno, …], …]}``, ``{qid: [docno, …]}`` or ``{qid: {docno: score}}``.
+        An Arrow table or any frame that offers Arrow data (pandas from 2.2, polars), with the columns ``qid``
+        (``query_id``, ``q_id``), ``docno`` (``doc_id``), ``sample`` (default 0), ``rank`` and ``score``.
+
+    Returns
+    -------
+    Run
+        ranks decide the order; where a source has none, or the same for all documents of a ranking, scores do.
+
+    Raises
+    ------
+    InputError
+        with everything that is wrong with the source.
+    MissingError
+        when there is no such file.
+    """
+    if isinstance(source, Run):
+        return source
+    counts: dict[str, int] = {}
+    if isinstance(source, str | Path):
+        path = _file(Path(source))
+        problems = Problems(str(path))
+        return build(_read_file(path, problems, counts), run_name(Path(source)), problems, counts)
+    problems = Problems("run")
+    if isinstance(source, Mapping):
+        draft = mapping.read_mapping(source, "run", problems, counts)
+    elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        draft = table.read_frame(source, "run", problems, counts)
+    else:
+        raise InputError.one("run", f"a {type(source).__name__}", f"a path, {mapping.FORM}, or a frame")
+    return build(draft, "run", problems, counts)
+
+
+def _file(path: Path) -> Path:
+    """Return the file to read: the path itself, or the run in a folder."""
+    if not path.is_dir():
+        return path
+    for name in (PARQUET_FILE, TREC_FILE):
+        if (path / name).is_file():
+            return path / name
+    raise InputError.one(str(path), "a folder without a run", f"{PARQUET_FILE} or {TREC_FILE} in it")
+
+
+def _read_file(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
+    with open_bytes(path) as stream:
+        magic = b"" if path.suffix in (".gz", ".zst") else stream.read(4)
+    if magic == parquet.MAGIC or path.suffix == ".parquet":
+        return parquet.read_parquet(path, problems, counts)
+    first = next((line for _, line in read_lines(path) if line.strip()), None)
+    if first is None:
+        raise InputError.one(str(path), "an empty file", f"lines of {trec.FORM}, or another form of run")
+    if first.lstrip().startswith("{"):
+        return jsonl.read_jsonl(path, problems, counts)
+    sign = table.delimiter(first)
+    if sign is not None:
+        return table.read_delimited(path, sign, problems, counts)
+    return trec.read_trec(path, problems, counts)

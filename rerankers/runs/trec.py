@@ -1,0 +1,208 @@
+"""The text form of runs: `qid Q0 docno rank score tag`, with a sample number in the second column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from rerankers._base.byte_blocks import count_lines, read_blocks
+from rerankers._base.errors import ConfigError, InputError, Problem, Problems
+from rerankers._base.files import BYTE_ORDER_MARK
+from rerankers.runs.columns import WHOLE, by_name, encode, real_number, whole_numbers
+from rerankers.runs.compress import GzipWriter, open_for_text
+from rerankers.runs.draft import Draft
+from rerankers.runs.piece import Piece, Sink
+from rerankers.runs.rows import Rows, draft_of, sample_labels
+
+COLUMNS = ("qid", "sample", "docno", "rank", "score", "tag")
+FORM = "six fields: qid Q0 docno rank score tag"
+_NAME = pa.dictionary(pa.int32(), pa.string())
+_SCHEMA = pa.schema(
+    {
+        "qid": _NAME,
+        "sample": _NAME,
+        "docno": _NAME,
+        "rank": pa.int64(),
+        "score": pa.float64(),
+        "line": pa.int64(),
+    }
+)
+_FIELDS = pa.csv.ParseOptions(delimiter=" ", quote_char=False)
+_READ = pa.csv.ReadOptions(column_names=list(COLUMNS), block_size=4 << 20)
+_CONVERT = pa.csv.ConvertOptions(
+    column_types={name: pa.float64() if name == "score" else _NAME for name in COLUMNS},
+    null_values=[],
+    include_columns=list(COLUMNS),
+)
+
+
+def read_trec(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
+    """Read a run in text form; fields are separated by blanks or tabs.
+
+    Raises
+    ------
+    InputError
+        when lines are not of the form, when there are none, or when the archive is broken.
+    """
+    tables = list(_tables(path, problems, counts))
+    problems.raise_if_any()
+    rows = sum(table.num_rows for table in tables)
+    if not rows:
+        raise InputError.one(str(path), "no line", f"lines of {FORM}")
+    table = pa.concat_tables(tables)
+    query, qids = encode(table["qid"])
+    sample, samples = encode(table["sample"])
+    doc, docs = by_name(*encode(table["docno"]))
+    found = Rows(
+        qids.to_pylist(),
+        docs,
+        query,
+        sample_labels(samples.to_pylist(), counts)[sample],
+        doc,
+        table["rank"].to_numpy(),
+        table["score"].to_numpy(),
+        table["line"].to_numpy(),
+    )
+    return draft_of(found, problems, counts)
+
+
+def _tables(path: Path, problems: Problems, counts: dict[str, int]) -> Iterator[pa.Table]:
+    try:
+        for first, block in read_blocks(path):
+            table = _parse_regular(first, block)
+            yield _parse_lines(first, block, problems, counts) if table is None else table
+    except InputError as error:  # reported together with the lines before it
+        problems.kept.extend(error.problems)
+
+
+def _parse_regular(first: int, block: bytes) -> pa.Table | None:
+    """Parse a block at once, or return None where any of its lines is unusual or wrong."""
+    block = block.replace(b"\r\n", b"\n") if b"\r" in block else block
+    if b"\r" in block or block.startswith(BYTE_ORDER_MARK):
+        return None
+    table = _parse_csv(block)
+    if table is None:
+        table = _parse_csv(_single_blanks(block))
+    lines = count_lines(block)
+    if table is None or lines != table.num_rows or not np.isfinite(table["score"].to_numpy()).all():
+        return None
+    line = np.arange(first, first + lines, dtype=np.int64)
+    unheard = Problems("")
+    rank = whole_numbers("rank", table["rank"], line, unheard)
+    if unheard:
+        return None
+    return pa.table([table["qid"], table["sample"], table["docno"], rank, table["score"], line], schema=_SCHEMA)
+
+
+def _parse_csv(block: bytes) -> pa.Table | None:
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(block), read_options=_READ, parse_options=_FIELDS, convert_options=_CONVERT
+        )
+    except pa.ArrowInvalid:
+        return None
+    named = [chunk.dictionary for name in COLUMNS if name != "score" for chunk in table[name].chunks]
+    blank = any(pc.index(names, pa.scalar("", names.type)).as_py() >= 0 for names in named)
+    return None if blank else table
+
+
+def _single_blanks(block: bytes) -> bytes:
+    """Return the block with one blank between fields and none around them."""
+    block = block.replace(b"\t", b" ")
+    while b"  " in block:
+        block = block.replace(b"  ", b" ")
+    return block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _parse_lines(first: int, block: bytes, problems: Problems, counts: dict[str, int]) -> pa.Table:
+    """Parse a block line by line, noting every problem."""
+    kept: list[tuple[str, str, str, int, float, int]] = []
+    lines = block.removesuffix(b"\n").split(b"\n")
+    for number, raw in enumerate(lines, first):
+        try:
+            line = raw.decode("utf-8").removesuffix("\r")
+        except UnicodeDecodeError as error:
+            problems.add(number, f"a byte that is not UTF-8 ({error.reason} at byte {error.start})", "UTF-8 text")
+            continue
+        fields = [field for field in line.replace("\t", " ").split(" ") if field]
+        if not fields:
+            counts["blank_lines"] = counts.get("blank_lines", 0) + 1
+        elif "\r" in line:
+            problems.add(number, "a carriage return inside the line", "lines that end in \\n or \\r\\n")
+        elif len(fields) != len(COLUMNS):
+            problems.add(number, f"{len(fields)} fields", FORM)
+        else:
+            qid, sample, docno, rank, score, _ = fields
+            value = real_number(score)
+            if not WHOLE.fullmatch(rank):
+                problems.add(number, f"rank {rank!r}", "a whole number")
+            elif not np.isfinite(value):
+                problems.add(number, f"score {score!r}", "a finite number")
+            else:
+                kept.append((qid, sample, docno, int(rank), value, number))
+    columns = list(zip(*kept, strict=True)) or [()] * len(_SCHEMA)
+    plain = pa.schema([pa.field(f.name, pa.string() if f.type == _NAME else f.type) for f in _SCHEMA])
+    return pa.table([pa.array(c, f.type) for c, f in zip(columns, plain, strict=True)], schema=plain).cast(_SCHEMA)
+
+
+def checked_tag(tag: str) -> str:
+    """Return the tag when it is one word.
+
+    Raises
+    ------
+    ConfigError
+        when it is not.
+    """
+    if not tag or _unprintable([tag]):
+        raise ConfigError(f"tag: found {tag!r}; expected one word without white space")
+    return tag
+
+
+def _unprintable(names: Sequence[str] | pa.LargeStringArray) -> list[str]:
+    """Return the names with white space or control characters, which would break the line into other fields."""
+    array = names if isinstance(names, pa.Array) else pa.array(names, pa.large_string())
+    found: list[str] = array.filter(pc.match_substring_regex(array, r"[\p{Z}\p{Cc}]|^$")).to_pylist()
+    return found
+
+
+@contextmanager
+def open_sink(path: Path, tag: str) -> Iterator[Sink]:
+    """Open a text file for writing runs."""
+    with open_for_text(path) as stream:
+        yield _TextSink(stream, tag)
+
+
+class _TextSink:
+    def __init__(self, stream: IO[bytes] | GzipWriter, tag: str) -> None:
+        self._stream, self._tag = stream, tag
+        self._tails: list[str] = []
+
+    def check(self, where: str, qids: Sequence[str], docnos: pa.LargeStringArray) -> None:
+        wrong = [("query id", name) for name in _unprintable(qids)]
+        wrong += [("document id", name) for name in _unprintable(docnos)]
+        if wrong:
+            expected, mend = "ids without white space in a text run", "Write run.parquet, or rename them."
+            raise InputError(Problem(where, f"{what} {name!r}", expected, mend=mend) for what, name in wrong)
+
+    def write(self, piece: Piece) -> None:
+        place = piece.place
+        deepest = int(place.max(initial=-1)) + 1
+        self._tails += [f" {rank} {1 / rank!r} {self._tag}\n" for rank in range(len(self._tails) + 1, deepest + 1)]
+        heads = [f"{qid} {label} " for qid, label in zip(piece.qid, piece.label.tolist(), strict=True)]
+        text = pc.binary_join_element_wise(
+            pa.array(heads, pa.large_string()).take(pa.array(piece.ranking)),
+            piece.docno,
+            pa.array(self._tails, pa.large_string()).take(pa.array(place)),
+            pa.scalar("", pa.large_string()),
+        )
+        # The texts of the lines lie one after the other in the array's memory: that is the file.
+        if len(text):
+            ends = np.frombuffer(text.buffers()[1], dtype=np.int64)
+            self._stream.write(memoryview(text.buffers()[2])[: int(ends[len(text)])])

@@ -1,0 +1,1 @@
+"""One Hydra-free function per command."""

@@ -1,0 +1,122 @@
+"""What is done to one block of queries: make the policy, draw from it, measure it beside the anchors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rerankers.measures.anchors import anchors
+from rerankers.measures.evaluation import Evaluation, Options
+from rerankers.measures.group_exposure import GroupRows, group_rows
+from rerankers.measures.table import measure_block
+from rerankers.values import Block
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rerankers.measures.names import Measure
+    from rerankers.methods import Method
+    from rerankers.policies import Policy
+    from rerankers.stages.pool import Part
+    from rerankers.values import GroupAlignment, Ids, Rankings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockResult:
+    """Everything that comes back from a block.
+
+    Attributes
+    ----------
+    policy, rankings
+        the method's policy, and its draws that are published; None where a given run was judged.
+    measures
+        system -> its result table.
+    groups
+        system -> attribute -> exposure and target by query and group.
+    counts
+        of the block, to be added up.
+    estimated
+        systems whose exposure came from draws, for want of a closed form.
+    """
+
+    policy: Policy | None
+    rankings: Rankings | None
+    measures: Mapping[str, pa.Table]
+    groups: Mapping[str, Mapping[str, GroupRows]]
+    counts: Mapping[str, int]
+    estimated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RerankBlock:
+    """The function that ``run`` maps over blocks. It holds nothing that differs between blocks.
+
+    Attributes
+    ----------
+    name
+        the method's name in results.
+    method
+        sees candidates and, in the tiers that may, groups; never judgments.
+    queries
+        the ids behind the query codes.
+    measures, options
+        how results are judged; ``options.samples`` and ``options.seed`` are those of the published rankings.
+    groups
+        attribute -> resolved alignment over the pool's documents.
+    """
+
+    name: str
+    method: Method
+    queries: Ids
+    measures: tuple[Measure, ...]
+    options: Options
+    groups: Mapping[str, GroupAlignment]
+
+    def __call__(self, part: Part) -> BlockResult:
+        """Return the results of one block."""
+        policy = self.method.policy(Block(part.candidates, part.stream))
+        sources = {self.name: policy}
+        sources |= anchors(part.candidates, part.judgments, part.stream, self.options.universe)
+        evaluations = {
+            name: Evaluation(one, part.judgments, self.groups, self.options) for name, one in sources.items()
+        }
+        measured = collect(evaluations, self.queries, self.measures)
+        return replace(measured, policy=policy, rankings=evaluations[self.name].draws)
+
+
+def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Sequence[Measure]) -> BlockResult:
+    """Measure the systems of a block; the first of them is the one whose counts are kept.
+
+    Parameters
+    ----------
+    evaluations
+        system -> its evaluation; systems may answer different queries.
+    queries
+        the ids behind the query codes.
+    measures
+        what to compute.
+    """
+    units = {name: queries.take(one.over.query) for name, one in evaluations.items()}
+    first = next(iter(evaluations.values()))
+    return BlockResult(
+        policy=None,
+        rankings=None,
+        measures={name: measure_block(one, measures, units[name], name) for name, one in evaluations.items()},
+        groups={
+            name: {attribute: group_rows(one, attribute) for attribute in one.groups}
+            for name, one in evaluations.items()
+        },
+        counts=first.counts,
+        estimated=tuple(name for name, one in evaluations.items() if one.estimated(one.options.model)),
+    )
+
+
+def add_counts(results: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Add up counts by name, in the order in which names first appear."""
+    total: Counter[str] = Counter()
+    for counts in results:
+        for name, number in counts.items():
+            total[name] += number
+    return dict(total)

@@ -1,0 +1,193 @@
+"""Judge run files: runs, qrels and groups in, measures and report out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rerankers._base.errors import ConfigError, choose
+from rerankers._base.streams import query_streams
+from rerankers.collections.aligned import resolved
+from rerankers.collections.group_files import read_groups
+from rerankers.execution import block_bounds
+from rerankers.measures.anchors import anchors
+from rerankers.measures.coverage import cover
+from rerankers.measures.evaluation import Evaluation, Options
+from rerankers.measures.names import parse_many
+from rerankers.runs import read_run
+from rerankers.stages.block import BlockResult, collect
+from rerankers.stages.metadata import Stopwatch
+from rerankers.stages.output import claimed
+from rerankers.stages.results import Account, MeasureOptions, Results, publish
+from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Rankings, outer_join
+from rerankers.values.qrels import read_qrels
+
+if TYPE_CHECKING:
+    from rerankers.exposure.browsing import BrowsingModel
+    from rerankers.policies import Policy
+    from rerankers.report import ReportData
+    from rerankers.runs import Run
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateJob:
+    """The parts of an ``evaluate``; see ``conf/evaluate.yaml`` for what each is."""
+
+    runs: Sequence[Path]
+    qrels: Path
+    groups: Path | None
+    attribute: Any
+    unknown: str
+    mixed: str
+    order: list[str] | None
+    missing_query: str
+    universe: str
+    browsing: BrowsingModel
+    measures: MeasureOptions
+    samples: int
+    seed: int
+    config: Mapping[str, Any]
+    command: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """Everything under one coding: query ids (those of the qrels first), documents, runs by name."""
+
+    queries: Ids
+    docs: Ids
+    judgments: Judgments
+    runs: Mapping[str, Rankings]
+    groups: Mapping[str, GroupAlignment]
+
+
+def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
+    """Judge the runs of a job and leave the results in ``folder``.
+
+    Raises
+    ------
+    FairRerankersError
+        with the exit code of the command.
+    """
+    watch = Stopwatch()
+    with claimed(folder):
+        runs = _read_runs(job.runs)
+        watch.lap("runs")
+        judged, counts = _bind(job, runs)
+        watch.lap("judgments and groups")
+        options = Options(
+            browsing=job.browsing,
+            universe=job.universe,
+            cutoff=job.measures.cutoff,
+            samples=job.samples,
+            seed=job.seed,
+            max_grade=max(1, int(judged.judgments.grade.max(initial=0))),
+        )
+        results = Results()
+        for block in _blocks(judged, options, job.measures):
+            results.add(block)
+        watch.lap("measure")
+        names = ", ".join(runs)
+        account = Account(
+            title=f"{names} judged by {job.qrels.name}",
+            summary={
+                "runs": ", ".join(f"{name} ({_size(run)})" for name, run in runs.items()),
+                "judgments": f"{job.qrels.name}: {judged.judgments.nnz:,} of {len(judged.judgments):,} queries",
+                "browsing model": str(job.browsing),
+                "universe": f"{job.universe}: "
+                + ("ranked and judged documents" if job.universe == "union" else "judged documents only"),
+                "groups": ", ".join(f"{name} ({', '.join(a.groups)})" for name, a in judged.groups.items()) or "none",
+            },
+            tier="unknown: the runs do not say what they used",
+            counts={**counts, "measures": results.counts},
+            config=job.config,
+            command=job.command,
+            data={"qrels": job.qrels.name, "runs": list(runs)},
+        )
+        return publish(folder, results, account, job.measures, options, watch)
+
+
+def _read_runs(paths: Sequence[Path]) -> dict[str, Run]:
+    if not paths:
+        raise ConfigError("run: found an empty list; expected one run file or more")
+    runs: dict[str, Run] = {}
+    for path in paths:
+        run = read_run(path)
+        if run.name in runs:
+            raise ConfigError(f"run: two runs are called {run.name!r}; expected different file (or folder) names")
+        runs[run.name] = run
+    return runs
+
+
+def _bind(job: EvaluateJob, runs: Mapping[str, Run]) -> tuple[_Judged, dict[str, Mapping[str, int]]]:
+    """Code everything alike, and count what does not fit together."""
+    table = read_qrels(job.qrels)
+    asked = list(dict.fromkeys(table.qid.to_pylist()))
+    judged_only = set(asked)
+    queries = Ids.of([*asked, *dict.fromkeys(q for run in runs.values() for q in run.qids if q not in judged_only)])
+    docs = Ids.union(table.docno, *(run.docs for run in runs.values()))
+    judgments, found = table.bind(queries, docs)
+    counts: dict[str, Mapping[str, int]] = {"qrels": {**table.counts, **found}}
+    covered: dict[str, Rankings] = {}
+    for name, run in runs.items():
+        rankings = _recode(run, queries, docs)
+        rankings, missing = cover(rankings, judgments, queries, job.missing_query, name)
+        covered[name] = rankings.take(np.argsort(rankings.over.query, kind="stable"))
+        unjudged = sum(q not in judged_only for q in run.qids)
+        counts[f"run {name}"] = {**run.counts, **missing, "queries_not_judged": unjudged}
+    groups: Mapping[str, GroupAlignment] = {}
+    if job.groups is not None:
+        aligned = _groups(job, docs)
+        groups, counts["groups"] = aligned.alignments, aligned.counts
+    return _Judged(queries, docs, judgments, covered, groups), counts
+
+
+def _groups(job: EvaluateJob, docs: Ids) -> Any:
+    table = read_groups(str(job.groups), job.attribute if isinstance(job.attribute, str) else None)
+    asked = list(table.rows) if job.attribute is None else np.atleast_1d(job.attribute).tolist()
+    for name in asked:
+        choose("attribute", name, table.rows)
+    labels, counts = table.labels(docs, None, f"groups={job.groups}", asked)
+    return resolved(labels, job.unknown, job.mixed, job.order, counts)
+
+
+def _recode(run: Run, queries: Ids, docs: Ids) -> Rankings:
+    """Return a run's rankings under the common codes."""
+    rankings, over = run.rankings, run.rankings.over
+    code = queries.codes(run.qids)[over.query]
+    return replace(rankings, over=Ragged(code, over.indptr, run.docs.recoder(docs)[over.doc], over.columns))
+
+
+def _blocks(judged: _Judged, options: Options, measures: MeasureOptions) -> Iterator[BlockResult]:
+    """Measure all runs, and the anchors over what any of them ranks, block by block."""
+    parsed = parse_many(measures.names)
+    pool = _pool(list(judged.runs.values()))
+    draws = max((int(rankings.counts.max(initial=1)) for rankings in judged.runs.values()), default=1)
+    for start, stop in block_bounds(pool.lengths, draws):
+        part = pool.rows(start, stop)
+        mine = judged.judgments.take(np.flatnonzero(np.isin(judged.judgments.query, part.query)))
+        sources: dict[str, Policy | Rankings] = {
+            name: rankings.take(np.flatnonzero(np.isin(rankings.over.query, part.query)))
+            for name, rankings in judged.runs.items()
+        }
+        sources |= anchors(part, mine, query_streams(judged.queries.take(part.query)), options.universe)
+        evaluations = {name: Evaluation(source, mine, judged.groups, options) for name, source in sources.items()}
+        yield collect(evaluations, judged.queries, parsed)
+
+
+def _pool(runs: Sequence[Rankings]) -> Candidates:
+    """Return the documents that any run ranks, by query; with scores where there is a single run that has them."""
+    first = runs[0].over
+    pool = Candidates(first.query, first.indptr, first.doc, first.columns if len(runs) == 1 else {})
+    for rankings in runs[1:]:
+        over = outer_join(pool, rankings.over, queries="both").over
+        pool = Candidates(over.query, over.indptr, over.doc)
+    return pool.take(np.argsort(pool.query, kind="stable"))
+
+
+def _size(run: Run) -> str:
+    return f"{len(run.qids):,} queries, {len(run.rankings):,} rankings"

@@ -1,0 +1,107 @@
+"""From a resolved config to a job: the only place that knows the names of the config."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rerankers._base.errors import ConfigError
+from rerankers._conf import build
+from rerankers.report import terminal_table
+from rerankers.stages.evaluate import EvaluateJob, evaluate
+from rerankers.stages.results import MeasureOptions
+from rerankers.stages.run import RunJob, run
+
+if TYPE_CHECKING:
+    from rerankers.report import ReportData
+
+
+def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str], name: str) -> None:
+    """Run the job of a config of ``conf/run.yaml``'s form.
+
+    Parameters
+    ----------
+    config
+        plain and resolved.
+    folder
+        of the results.
+    words
+        the overrides, for the metadata.
+    name
+        the chosen method's name.
+    """
+    _no_preset(config)
+
+    def part(key: str) -> Any:
+        return build(config[key], config["allow_targets"], key)
+
+    job = RunJob(
+        name=name,
+        collection=part("collection"),
+        retriever=part("retriever"),
+        method=part("method"),
+        browsing=part("browsing"),
+        groups=part("groups"),
+        measures=_measures(config),
+        execution=part("execution"),
+        cache=Path(config["paths"]["cache"]).expanduser(),
+        samples=_whole(config, "samples"),
+        seed=_whole(config, "seed"),
+        universe=str(config["universe"]),
+        config=config,
+        command=_command("run", words),
+    )
+    _show(run(job, folder), folder)
+
+
+def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str]) -> None:
+    """Run the job of a config of ``conf/evaluate.yaml``'s form."""
+    _no_preset(config)
+    runs = config["run"] if isinstance(config["run"], list) else [config["run"]]
+    job = EvaluateJob(
+        runs=[Path(str(one)) for one in runs],
+        qrels=Path(str(config["qrels"])),
+        groups=None if config["groups"] is None else Path(str(config["groups"])),
+        attribute=config["attribute"],
+        unknown=str(config["unknown"]),
+        mixed=str(config["mixed"]),
+        order=config["order"],
+        missing_query=str(config["missing_query"]),
+        universe=str(config["universe"]),
+        browsing=build(config["browsing"], where="browsing"),
+        measures=_measures(config),
+        samples=_whole(config, "samples"),
+        seed=_whole(config, "seed"),
+        config=config,
+        command=_command("evaluate", words),
+    )
+    _show(evaluate(job, folder), folder)
+
+
+def _measures(config: Mapping[str, Any]) -> MeasureOptions:
+    node = {"_target_": f"{MeasureOptions.__module__}.{MeasureOptions.__qualname__}", **config["measures"]}
+    options: MeasureOptions = build(node, where="measures")
+    return options
+
+
+def _no_preset(config: Mapping[str, Any]) -> None:
+    if config["preset"] is not None:
+        raise ConfigError(f"preset: found {config['preset']!r}; expected null, since this version has no presets")
+
+
+def _whole(config: Mapping[str, Any], key: str) -> int:
+    value = config[key]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"{key}: found {value!r}; expected a whole number")
+    return value
+
+
+def _command(command: str, words: Sequence[str]) -> str:
+    return shlex.join(["fair-rerank", command, *words])
+
+
+def _show(report: ReportData, folder: Path) -> None:
+    terminal_table(report)
+    print(f"report: {folder / 'report.html'}")

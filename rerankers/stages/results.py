@@ -1,0 +1,192 @@
+"""From the blocks' results to the files of a job: measures, report, config, metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from rerankers._base.errors import ConfigError, choose
+from rerankers._base.files import write_text
+from rerankers.measures.group_exposure import GroupRows, group_table
+from rerankers.measures.summary import summarise, write_results
+from rerankers.measures.table import concat
+from rerankers.report import ReportData, write_report
+from rerankers.stages.block import add_counts
+from rerankers.stages.metadata import Stopwatch, versions, write_metadata
+from rerankers.stages.warnings import warnings_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rerankers.measures.evaluation import Options
+    from rerankers.stages.block import BlockResult
+
+EXPOSURES = ("auto", "draws")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """What is measured; the options of ``conf/measures``.
+
+    Attributes
+    ----------
+    names
+        measures, see `rerankers.measures.names`.
+    cutoff
+        ranks that carry exposure, in every exposure measure and its target; None for all.
+    exposure
+        ``auto``: exact where the policy has a closed form, else from draws; ``draws``: always from draws.
+    confidence, resamples
+        of the bootstrap intervals over queries.
+    """
+
+    names: list[str]
+    cutoff: int | None = None
+    exposure: str = "auto"
+    confidence: float = 0.95
+    resamples: int = 2000
+
+    def __post_init__(self) -> None:
+        choose("measures.exposure", self.exposure, EXPOSURES)
+        if self.cutoff is not None and self.cutoff < 1:
+            raise ConfigError(f"measures.cutoff: found {self.cutoff}; expected at least 1, or null for all ranks")
+        if not 0 < self.confidence < 1:
+            raise ConfigError(f"measures.confidence: found {self.confidence}; expected a number between 0 and 1")
+        if self.resamples < 1:
+            raise ConfigError(f"measures.resamples: found {self.resamples}; expected at least 1")
+
+
+@dataclass(slots=True)
+class Results:
+    """Collects blocks in their order."""
+
+    tables: list[Mapping[str, pa.Table]] = field(default_factory=list)
+    groups: list[Mapping[str, Mapping[str, GroupRows]]] = field(default_factory=list)
+    block_counts: list[Mapping[str, int]] = field(default_factory=list)
+    estimated: set[str] = field(default_factory=set)
+
+    def add(self, block: BlockResult) -> None:
+        """Take a block in; its policy and rankings are not kept."""
+        self.tables.append(block.measures)
+        self.groups.append(block.groups)
+        self.block_counts.append(block.counts)
+        self.estimated.update(block.estimated)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Counts added up over the blocks."""
+        return add_counts(self.block_counts)
+
+    @property
+    def measures(self) -> pa.Table:
+        """The result table, system by system, units in block order."""
+        systems = dict.fromkeys(name for block in self.tables for name in block)
+        return concat(block[name] for name in systems for block in self.tables if name in block)
+
+    @property
+    def group_exposure(self) -> pa.Table:
+        """Exposure and target of every group, means over the judged queries."""
+        return group_table(self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a job says about itself, in the report and in the metadata.
+
+    Attributes
+    ----------
+    title, summary
+        for the report.
+    tier
+        the information tier of the judged systems.
+    counts
+        part of the job -> what it counted.
+    config, command
+        the resolved config, and what repeats the job.
+    data
+        the section "data" of the metadata.
+    warnings
+        sentences about the input.
+    """
+
+    title: str
+    summary: Mapping[str, str]
+    tier: str
+    counts: Mapping[str, Mapping[str, int]]
+    config: Mapping[str, Any]
+    command: str
+    data: Mapping[str, Any]
+    warnings: Sequence[str] = ()
+
+
+def publish(
+    folder: Path,
+    results: Results,
+    account: Account,
+    measures: MeasureOptions,
+    options: Options,
+    watch: Stopwatch,
+) -> ReportData:
+    """Write every file but the runs into ``folder`` and return what the report shows."""
+    table, group_exposure = results.measures, results.group_exposure
+    stated = {
+        "browsing": str(options.model),
+        "universe": options.universe,
+        "cutoff": measures.cutoff,
+        "exposure": "draws" if results.estimated else "exact",
+        "exposure_from_draws": sorted(results.estimated),
+        "samples": options.samples,
+        "seed": options.seed,
+        "confidence": measures.confidence,
+        "resamples": measures.resamples,
+        "groups": account.config.get("groups"),
+    }
+    summary = summarise(
+        table,
+        options=stated,
+        tier=account.tier,
+        counts=account.counts,
+        seed=options.seed,
+        resamples=measures.resamples,
+        level=measures.confidence,
+    )
+    write_results(folder, table, summary)
+    watch.lap("summary")
+    report = ReportData(
+        title=account.title,
+        summary={
+            **account.summary,
+            "exposure": _exposure_words(results.estimated, options),
+            "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        },
+        options=account.config,
+        tier=account.tier,
+        counts=summary["counts"],
+        warnings=[*account.warnings, *warnings_of(table, summary)],
+        measures=table,
+        means={name: one["mean"] for name, one in summary["runs"].items()},
+        intervals={name: one["interval"] for name, one in summary["runs"].items()},
+        group_exposure=group_exposure,
+    )
+    write_report(folder, report)
+    watch.lap("report")
+    write_text(folder / "config.yaml", yaml.safe_dump(dict(account.config), sort_keys=False, allow_unicode=True))
+    write_metadata(
+        folder,
+        command=account.command,
+        method={"name": account.title, "tier": account.tier, "options": stated},
+        data=account.data,
+        goal={"evaluation": {"reported measures": list(measures.names), "interval": "bootstrap over queries (BCa)"}},
+        seconds=watch.seconds,
+    )
+    return report
+
+
+def _exposure_words(estimated: set[str], options: Options) -> str:
+    if not estimated:
+        return "exact (closed form) for every system"
+    return f"estimated from {options.samples} draws for {', '.join(sorted(estimated))}; exact for the others"

@@ -1,0 +1,166 @@
+"""The whole road: collection, first stage, method, drawn rankings, measures, report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from rerankers._base.errors import ConfigError
+from rerankers.execution import block_bounds
+from rerankers.measures.evaluation import Options
+from rerankers.measures.names import parse_many
+from rerankers.runs import PolicyWriter, RunWriter
+from rerankers.stages.block import BlockResult, RerankBlock
+from rerankers.stages.metadata import Stopwatch
+from rerankers.stages.output import claimed
+from rerankers.stages.pool import Pool, make_pool
+from rerankers.stages.results import Account, MeasureOptions, Results, publish
+
+if TYPE_CHECKING:
+    from rerankers.execution import Executor
+    from rerankers.exposure.browsing import BrowsingModel
+    from rerankers.methods import Method
+    from rerankers.report import ReportData
+    from rerankers.retrieval import Retrieved, Retriever
+    from rerankers.values import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class RunJob:
+    """The parts of a ``run``, already built from the config; see ``conf/run.yaml`` for what each is.
+
+    ``collection`` and ``groups`` are the config dataclasses of `rerankers.collections` (``load`` and ``align``),
+    ``name`` is the method's name in results, ``config`` the resolved config and ``command`` what repeats the job.
+    """
+
+    name: str
+    collection: Any
+    retriever: Retriever
+    method: Method
+    browsing: BrowsingModel
+    groups: Any
+    measures: MeasureOptions
+    execution: Executor
+    cache: Path
+    samples: int
+    seed: int
+    universe: str
+    config: Mapping[str, Any]
+    command: str
+
+    def __post_init__(self) -> None:
+        if self.samples < 1:
+            raise ConfigError(f"samples: found {self.samples}; expected at least 1 ranking per query")
+
+
+def run(job: RunJob, folder: Path) -> ReportData:
+    """Run a job and leave its results in ``folder``; the README lists the files.
+
+    Raises
+    ------
+    FairRerankersError
+        with the exit code of the command, for anything that is wrong with config, input or machine.
+    """
+    watch = Stopwatch()
+    with claimed(folder):
+        collection: Collection = job.collection.load()
+        watch.lap("collection")
+        retrieved = job.retriever.retrieve(collection, job.cache)
+        watch.lap("retrieval")
+        aligned = job.groups.align(collection)
+        pool = _pool(collection, retrieved, aligned.alignments)
+        watch.lap("groups")
+        results = Results()
+        _rerank(job, pool, folder, results)
+        watch.lap("rerank, draw and measure")
+        watch.seconds.update({f"retrieval: {step}": seconds for step, seconds in retrieved.seconds.items()})
+        account = Account(
+            title=f"{job.name} on {collection.name}",
+            summary=_summary(job, collection, pool),
+            tier=job.method.tier,
+            counts={
+                "collection": collection.counts,
+                "retrieval": retrieved.counts,
+                "groups": aligned.counts,
+                "measures": results.counts,
+            },
+            config=job.config,
+            command=job.command,
+            data={
+                "test collection": {"name": collection.name, "fingerprint": collection.fingerprint},
+                "documents": len(collection.docs),
+                "topics": len(collection.topics),
+                "judged pairs": collection.judgments.nnz,
+                "candidate pairs": pool.candidates.nnz,
+            },
+        )
+        return publish(folder, results, account, job.measures, _options(job, pool), watch)
+
+
+def _pool(collection: Collection, retrieved: Retrieved, alignments: Mapping[str, Any]) -> Pool:
+    """Bring everything to the documents of the first stage, then to those that occur."""
+    docs = retrieved.docs
+    recoder = collection.docs.recoder(docs)
+    return make_pool(
+        docs,
+        collection.topics,
+        retrieved.candidates,
+        collection.judgments.recode(recoder),
+        {name: alignment.recode(collection.docs, docs) for name, alignment in alignments.items()},
+    )
+
+
+def _options(job: RunJob, pool: Pool) -> Options:
+    return Options(
+        browsing=job.browsing,
+        universe=job.universe,
+        cutoff=job.measures.cutoff,
+        samples=job.samples,
+        seed=job.seed,
+        force_draws=job.measures.exposure == "draws",
+        max_grade=max(1, int(pool.judgments.grade.max(initial=0))),
+    )
+
+
+def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results) -> None:
+    measures = parse_many(job.measures.names)
+    task = RerankBlock(job.name, job.method, pool.topics.ids, measures, _options(job, pool), pool.groups)
+    bounds = block_bounds(pool.candidates.lengths, job.samples, job.execution.block)
+    qids = pool.topics.ids.names.to_pylist()
+    parts = (pool.part(start, stop) for start, stop in bounds)
+    with ExitStack() as stack:
+        runs = [
+            stack.enter_context(RunWriter(folder / "run.parquet", tag=job.name)),
+            stack.enter_context(RunWriter(folder / "run.trec.gz", tag=job.name)),
+        ]
+        policies = stack.enter_context(PolicyWriter(folder / "policy.parquet", seed=job.seed, samples=job.samples))
+        for block in _progress(job.execution.map(task, parts), len(bounds)):
+            for writer in runs:
+                writer.write(block.rankings, qids, pool.docs)
+            policies.write(block.policy, qids, pool.docs)
+            results.add(block)
+
+
+def _progress(blocks: Iterator[BlockResult], total: int) -> Iterator[BlockResult]:
+    """Show a bar on a terminal, nothing elsewhere."""
+    yield from tqdm(blocks, total=total, unit="block", disable=None, leave=False)
+
+
+def _summary(job: RunJob, collection: Collection, pool: Pool) -> dict[str, str]:
+    groups = ", ".join(f"{name} ({', '.join(a.groups)})" for name, a in pool.groups.items())
+    return {
+        "collection": f"{collection.name}: {len(collection.docs):,} documents, {len(collection.topics):,} queries, "
+        f"{collection.judgments.nnz:,} judgments",
+        "first stage": f"{job.retriever}",
+        "method": f"{job.name}: {job.method}",
+        "rankings drawn": f"{job.samples} per query, seed {job.seed}",
+        "browsing model": str(job.browsing),
+        "universe": f"{job.universe}: "
+        + ("candidates and judged documents" if job.universe == "union" else "judged documents only"),
+        "groups": groups or "none",
+    }

@@ -1,0 +1,140 @@
+"""Arrow tables in parquet files: lists for ragged rows, atomic writing, and errors that name the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rerankers._base.errors import InputError, MissingError
+from rerankers._base.files import atomic_path
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FACTS = b"fair_rerankers"
+
+
+def list_type(item: pa.DataType) -> pa.DataType:
+    """Return the type of a list column without missing items, so that its items come back without a copy."""
+    return pa.large_list(pa.field("item", item, nullable=False))
+
+
+def to_lists(indptr: NDArray[np.int64], items: NDArray[Any] | pa.Array) -> pa.LargeListArray:
+    """Return list i = items[indptr[i]:indptr[i + 1]]."""
+    values = items if isinstance(items, pa.Array) else pa.array(items)
+    return pa.LargeListArray.from_arrays(pa.array(indptr), values, type=list_type(values.type))
+
+
+def from_lists(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
+    """Return (indptr, items), the opposite of `to_lists`."""
+    lists = one_array(column)
+    offsets = lists.offsets.to_numpy()
+    return (offsets - offsets[0]).astype(np.int64, copy=False), lists.flatten()
+
+
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; without a copy where it is one already."""
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([*column.chunks, _nothing(column.type)])
+
+
+def _nothing(kind: pa.DataType) -> pa.Array:
+    return pa.array([], kind)
+
+
+def with_facts(schema: pa.Schema, facts: Mapping[str, Any]) -> pa.Schema:
+    """Return the schema with facts about the whole file in its metadata (JSON)."""
+    return schema.with_metadata({_FACTS: json.dumps(facts, sort_keys=True)})
+
+
+class ParquetWriter:
+    """Writes a parquet file (zstd), whole or not at all; a context manager.
+
+    Parameters
+    ----------
+    path, schema
+        the file and its columns.
+    rows
+        rows of a row group. The bytes of the file then do not depend on how the rows arrive. None: a row group for
+        each call of `write`.
+    typed
+        whether the file tells readers the exact Arrow types; without, text columns are plain text to every reader.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, rows: int | None = None, *, typed: bool = True) -> None:
+        self._path, self._schema, self._rows, self._typed = path, schema, rows, typed
+        self._waiting: list[pa.Table] = []
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        self._context = self._open()
+        self._writer = self._context.__enter__()
+        return self
+
+    @contextmanager
+    def _open(self) -> Iterator[pq.ParquetWriter]:
+        with (
+            atomic_path(self._path) as temporary,
+            pq.ParquetWriter(temporary, self._schema, compression="zstd", store_schema=self._typed) as writer,
+        ):
+            yield writer
+            if self._count:
+                self._write_group(self._count)
+
+    def write(self, table: pa.Table) -> None:
+        """Add rows."""
+        self._waiting.append(table)
+        self._count += table.num_rows
+        if self._rows is None:
+            self._write_group(self._count)
+        while self._rows is not None and self._count >= self._rows:
+            self._write_group(self._rows)
+
+    def _write_group(self, rows: int) -> None:
+        whole = pa.concat_tables(self._waiting)
+        self._writer.write_table(whole.slice(0, rows).combine_chunks(), row_group_size=max(rows, 1))
+        self._waiting = [whole.slice(rows)]
+        self._count -= rows
+
+    def __exit__(self, *exception: Any) -> None:
+        self._context.__exit__(*exception)
+
+
+def open_table(path: Path, kind: str) -> tuple[pq.ParquetFile, dict[str, Any]]:
+    """Return a parquet file that `ParquetWriter` wrote, and its facts.
+
+    Raises
+    ------
+    MissingError
+        when there is no such file.
+    InputError
+        when it is no parquet file, or holds another kind of value than ``kind``.
+    """
+    if not path.exists():
+        raise MissingError(f"{path}: no such file. Run the stage that writes it again.")
+    with reading(path):
+        file = pq.ParquetFile(path)
+        facts = json.loads((file.schema_arrow.metadata or {}).get(_FACTS, b"{}"))
+    if not isinstance(facts, dict) or facts.get("kind") != kind:
+        found = facts.get("kind", "no kind") if isinstance(facts, dict) else "no kind"
+        file.close()
+        raise InputError.one(str(path), f"a parquet file of {found!r}", f"one of {kind!r}")
+    return file, facts
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what goes wrong inside into an `InputError` about the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        mend = "Delete it and run the stage that writes it again."
+        raise InputError.one(str(path), f"a file that cannot be read ({error})", "a whole file", mend=mend) from error

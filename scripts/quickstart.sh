@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# From a fresh checkout to a report: sets up .venv, then runs fair-rerank on the generated collection.
+# Extra words are overrides:  bash scripts/quickstart.sh method.temperature=0.5 samples=50
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+exec "$python" -m rerankers run output=outputs/quickstart "$@"

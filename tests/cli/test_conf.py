@@ -1,0 +1,90 @@
+"""Every config composes and builds, and says what its dataclass says."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from rerankers._base.errors import ConfigError
+from rerankers._conf import build, conf_folder
+
+CONF = conf_folder()
+OPTIONS = sorted(path.relative_to(CONF) for path in CONF.glob("*/*.yaml"))
+BUILT = ("collection", "retriever", "method", "browsing", "groups", "execution")
+NEEDED = {
+    ("collection", "jsonl"): {"path": "folder"},
+    ("retriever", "run_file"): {"run": "file.run"},
+    ("groups", "file"): {"path": "groups.csv"},
+    ("groups", "author_field"): {"attribute": "cited", "field": "h_index", "at_least": 1},
+}
+
+
+def composed(*overrides: str) -> dict[str, Any]:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("run", overrides=list(overrides))
+    return OmegaConf.to_container(config, resolve=False)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=str)
+def test_every_option_composes_and_builds(option: Path) -> None:
+    group, name = option.parts[0], option.stem
+    node = composed(f"{group}={name}").get(group)
+    if group in BUILT:
+        built = build({**node, **NEEDED.get((group, name), {})}, where=group)
+        assert type(built).__name__ == node["_target_"].rpartition(".")[2]
+    else:
+        assert group in ("measures", "paths", "experiment")
+
+
+@pytest.mark.parametrize("option", [o for o in OPTIONS if o.parts[0] in BUILT], ids=str)
+def test_yaml_agrees_with_its_dataclass(option: Path) -> None:
+    """The YAML shows every option with its default, so that --help and the file say all there is to set."""
+    node = yaml.safe_load((CONF / option).read_text())
+    module, _, name = node.pop("_target_").rpartition(".")
+    kind = getattr(importlib.import_module(module), name)
+    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
+    assert set(node) == set(fields)
+    if option.stem in ("cacm_P", "cacm_C", "positions", "topk_set"):
+        return  # named choices of values
+    for key, value in node.items():
+        default = fields[key].default
+        if default is dataclasses.MISSING:
+            assert value == "???", key
+        else:
+            assert value == default, key
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ({"_target_": "os.system", "command": "true"}, "expected a class of rerankers"),
+        ({"_target_": "rerankers._base.files.os.remove", "path": "x"}, "cannot be imported|not a class"),
+        ({"_target_": "rerankers._base.files.Path"}, "not a class of rerankers"),
+        ({"_target_": "rerankers._conf.build"}, "not a class"),
+        ({"_target_": "rerankers.methods.plackett_luce.PlackettLuce", "temprature": 1}, "Did you mean method.temp"),
+        ({"_target_": "rerankers.methods.plackett_luce.PlackettLuce", "temperature": "warm"}, "temperature"),
+        ({"_target_": "rerankers.methods.plackett_luce.PlackettLuce", "temperature": -1.0}, "positive"),
+        ({}, "expected a class"),
+    ],
+)
+def test_what_may_not_be_built(node: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(node, where="method")
+
+
+def test_own_classes_need_the_allow_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_for_test.py").write_text(
+        "from dataclasses import dataclass\n@dataclass\nclass Mine:\n    strength: float = 2\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    node = {"_target_": "mine_for_test.Mine", "strength": 3}
+    with pytest.raises(ConfigError, match="allow_targets"):
+        build(node)
+    assert build(node, ["mine_for_test"]).strength == 3

@@ -1,0 +1,52 @@
+"""Values of path keys survive Hydra's grammar whatever they hold."""
+
+from __future__ import annotations
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerankers._overrides import quote_overrides
+
+
+def parsed(command: str, word: str) -> object:
+    override = OverridesParser.create().parse_override(quote_overrides(command, [word])[0])
+    return override.value()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a b,c.run", "it's=1&é", "end\\", "a\\'b", 'say "hi"', "x:{y}[z]", "日本語 論文.run", "tab\there", "#no, comment"],
+)
+def test_any_path_survives(value: str) -> None:
+    assert parsed("evaluate", f"run={value}") == value
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="$"), min_size=1))
+def test_property_any_text_survives(value: str) -> None:
+    listed = value.startswith("[") and value.endswith("]")
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    if not (listed or quoted or value in ("null", "???")):
+        assert parsed("run", f"collection.path={value}") == value
+
+
+def test_lists_stay_lists() -> None:
+    assert parsed("evaluate", "run=[a b.run,c's.run]") == ["a b.run", "c's.run"]
+    assert parsed("evaluate", "run=['a,b.run',c.run]") == ["a,b.run", "c.run"]
+
+
+def test_null_quoted_and_interpolated_values_stay() -> None:
+    assert parsed("evaluate", "groups=null") is None
+    assert parsed("evaluate", "run='already quoted'") == "already quoted"
+    assert parsed("run", "output=${paths.cache}/x") == "${paths.cache}/x"
+
+
+def test_other_keys_and_flags_are_untouched() -> None:
+    words = ["method=kl_tilt,uniform", "groups=[a,b]", "--multirun", "measures.names=[nDCG@10]", "seed=range(5)"]
+    assert quote_overrides("run", words) == words
+
+
+def test_groups_is_a_path_in_evaluate_only() -> None:
+    assert quote_overrides("evaluate", ["groups=my groups.csv"]) == ["groups='my groups.csv'"]
+    assert quote_overrides("run", ["groups=cacm_P"]) == ["groups=cacm_P"]
