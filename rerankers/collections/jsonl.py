@@ -87,7 +87,8 @@ class Jsonl:
         counts = {**met(**scan.counts), **query_counts}
         qrels_file = find_file(folder, QRELS_FILES)
         if qrels_file is None:
-            docs, judgments = Ids.union(scan.docno), Judgments.empty()
+            docs = Ids.union(scan.docno)
+            judgments = Judgments.empty().with_columns(grade=np.empty(0, np.int16))
             counts["queries_without_judgments"] = len(topics)
         else:
             files.append(qrels_file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -35,7 +36,7 @@ def write_jsonl(collection: Collection, folder: str | Path) -> Path:
     collection
         of any kind. Without a store of texts the documents have none.
     folder
-        made if it is not there; files of these names are replaced.
+        made if it is not there; files of these names in it are replaced, or removed where there is nothing to write.
 
     Returns
     -------
@@ -50,26 +51,32 @@ def write_jsonl(collection: Collection, folder: str | Path) -> Path:
         when the folder cannot be written.
     """
     target = Path(folder)
+    authors = collection.authors
     tables = {"groups.csv": list(_document_rows(collection)), "author_groups.csv": list(_author_rows(collection))}
     _write_records(target / "docs.jsonl", _documents(collection))
     _write_records(target / "queries.jsonl", _queries(collection))
-    write_text(target / "qrels.txt", "".join(_qrels(collection)))
-    if collection.authors is not None and collection.authors.fields:
-        _write_records(target / "authors.jsonl", _author_facts(collection.authors))
+    _write_or_remove(target / "qrels.txt", "".join(_qrels(collection)))
+    if authors is not None and authors.fields:
+        _write_records(target / "authors.jsonl", _author_facts(authors))
+    else:
+        (target / "authors.jsonl").unlink(missing_ok=True)
     for name, rows in tables.items():
-        if rows:
-            _write_table(target / name, rows)
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        _write_or_remove(target / name, text.getvalue())
     return target
+
+
+def _write_or_remove(path: Path, text: str) -> None:
+    if text:
+        write_text(path, text)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _write_records(path: Path, records: Iterator[dict[str, Any]]) -> None:
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
-
-
-def _write_table(path: Path, rows: list[list[Any]]) -> None:
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 def _documents(collection: Collection) -> Iterator[dict[str, Any]]:

@@ -35,10 +35,10 @@ def node_values(y: NDArray[np.float64], step: float) -> tuple[NDArray[np.float64
     return y - bend, step * (1.0 + bend)
 
 
-def shifted(logit: NDArray[np.float64], docs: int) -> NDArray[np.float64]:
-    """Return logits whose weights sum to 1 along axis ``docs``."""
-    out: NDArray[np.float64] = logit - logit.max(axis=docs, keepdims=True)
-    out -= np.log(np.exp(out).sum(axis=docs, keepdims=True))
+def shifted(logit: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logits (R, n) whose weights sum to 1 in each row."""
+    out: NDArray[np.float64] = logit - logit.max(axis=1, keepdims=True)
+    out -= np.log(np.exp(out).sum(axis=1, keepdims=True))
     return out
 
 

@@ -44,29 +44,31 @@ def race_exposure(logit: NDArray[np.float64], continuation: NDArray[np.float64])
     exposure = np.ones((rows, n))
     if n == 1:
         return exposure
+    scores = shifted(logit)
     nodes = min(NODES, max(1, TILE // n))
     step = max(1, TILE // (n * nodes))
     for start in range(0, rows, step):
         part = slice(start, start + step)
         if n < SHORT:
-            exposure[part] = _tile(logit[part].T, continuation[part].T, nodes, 0).T
+            side_by_side = np.ascontiguousarray(scores[part].T), np.ascontiguousarray(continuation[part].T)
+            exposure[part] = _tile(*side_by_side, nodes, 0).T
         else:
-            exposure[part] = _tile(logit[part], continuation[part], nodes, 1)
+            exposure[part] = _tile(scores[part], continuation[part], nodes, 1)
     return exposure
 
 
 def _tile(logit: NDArray[np.float64], continuation: NDArray[np.float64], nodes: int, docs: int) -> NDArray[np.float64]:
     """Integrate rows along axis 1 - docs of the arrays until no row needs a further node."""
-    scores = shifted(np.ascontiguousarray(logit), docs)
-    last = RIGHT - scores.min(axis=docs)
+    last = RIGHT - logit.min(axis=docs)
     stop = 1.0 - continuation
     exposure = np.zeros(logit.shape)
     active = np.arange(len(last))
     y = FIRST + STEP * np.arange(nodes, dtype=np.float64)
     while len(active):
-        rows = (active, slice(None)) if docs else (slice(None), active)
-        part, seen = _nodes(scores[rows], stop[rows], *node_values(y, STEP), docs)
-        exposure[rows] += part
+        # `take` keeps the layout, and with it the order of sums; an index need not.
+        open_rows = np.take(logit, active, axis=1 - docs), np.take(stop, active, axis=1 - docs)
+        part, seen = _nodes(*open_rows, *node_values(y, STEP), docs)
+        exposure[(active,) if docs else (slice(None), active)] += part
         active = active[(last[active] >= y[-1]) & (seen > NEGLIGIBLE)]
         y = y + STEP * nodes
     return exposure

@@ -49,7 +49,7 @@ def weighted_race(
     step = max(1, TILE // (n * (n // 2 + 1))) if n <= WHOLE else 1
     for start in range(0, rows, step):
         part = slice(start, start + step)
-        race = _Race(shifted(logit[part], 1).T, continuation[part].T)
+        race = _Race(np.ascontiguousarray(shifted(logit[part]).T), np.ascontiguousarray(continuation[part].T))
         exposure[part] = refined(_Weighted(race, weight[part]), race.right, weight[part].max(axis=1)).T
     return exposure
 
@@ -58,7 +58,7 @@ def rank_marginals(logit: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """Return the probabilities of ranks 0 … k - 1 of each document: float64 (n, k); logits (n,) are finite."""
     if len(logit) == 1:
         return np.ones((1, k))
-    race = _Race(shifted(logit[:, None], 0), np.ones((len(logit), 1)))
+    race = _Race(shifted(logit[None]).T, np.ones((len(logit), 1)))
     return refined(_Marginals(race, k), race.right, np.ones(1))[:, 0]
 
 
@@ -77,9 +77,9 @@ class _Race:
 
     def at(self, x: float, rows: NDArray[np.int64]) -> _Arrivals:
         """Return the state of some rows when log time is x."""
-        time = np.exp(np.minimum(self.logit[:, rows] + x, CLAMP))
+        time = np.exp(np.minimum(np.take(self.logit, rows, axis=1) + x, CLAMP))
         rest = np.exp(-time)
-        return _Arrivals(time * rest, rest, -np.expm1(-time), self.continuation[:, rows])
+        return _Arrivals(time * rest, rest, -np.expm1(-time), np.take(self.continuation, rows, axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 def buckets(lengths: NDArray[np.integer]) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield (length, the rows of that length ascending), lengths ascending, empty rows left out."""
     order = np.argsort(lengths, kind="stable").astype(np.int64, copy=False)
+    order = order[lengths[order] > 0]
     distinct, first = np.unique(lengths[order], return_index=True)
-    for length, rows in zip(distinct, np.split(order, first[1:]), strict=True):
-        if length > 0:
-            yield int(length), rows
+    end = np.append(first, len(order))[1:]
+    for length, low, high in zip(distinct.tolist(), first.tolist(), end.tolist(), strict=True):
+        yield length, order[low:high]
 
 
 def row_sums(values: NDArray[np.floating], indptr: NDArray[np.int64]) -> NDArray[np.float64]:

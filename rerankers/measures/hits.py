@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rerankers.values import Rankings
+
+_TILE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,10 +38,20 @@ class Hits:
     @classmethod
     def of(cls, rankings: Rankings, grade: NDArray[np.float64]) -> Hits:
         """Find the hits; ``grade`` is float64 (over.nnz,), 0 where a document is not relevant."""
-        pair = rankings.flat
-        hit = np.flatnonzero((grade > 0)[pair])
-        ranking = np.searchsorted(rankings.item_ptr, hit, side="right") - 1
-        return cls(rankings, ranking, hit - rankings.item_ptr[ranking], grade[pair[hit]])
+        relevant = grade > 0
+        base = rankings.over.indptr[rankings.row_of_ranking]
+        lengths = np.diff(rankings.item_ptr)
+        items, pairs = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for start, stop in _tiles(rankings.item_ptr):
+            low = int(rankings.item_ptr[start])
+            pair = np.repeat(base[start:stop], lengths[start:stop])
+            pair += rankings.item[low : low + len(pair)]
+            hit = np.flatnonzero(relevant[pair])
+            items.append(hit + low)
+            pairs.append(pair[hit])
+        item, found = np.concatenate(items), np.concatenate(pairs)
+        ranking = np.searchsorted(rankings.item_ptr, item, side="right") - 1
+        return cls(rankings, ranking, item - rankings.item_ptr[ranking], grade[found])
 
     def from_grade(self, grade: int) -> Hits:
         """Return the hits of at least this grade."""
@@ -61,6 +74,16 @@ class Hits:
 
     def _keep(self, keep: NDArray[np.bool_]) -> Hits:
         return Hits(self.rankings, self.ranking[keep], self.rank[keep], self.grade[keep])
+
+
+def _tiles(item_ptr: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Cut rankings into ranges of about 64k items, whose arrays stay in the cache; at least one ranking each."""
+    start, count = 0, len(item_ptr) - 1
+    while start < count:
+        stop = int(np.searchsorted(item_ptr, item_ptr[start] + _TILE, side="right")) - 1
+        stop = min(max(stop, start + 1), count)
+        yield start, stop
+        start = stop
 
 
 def mean_over_draws(rankings: Rankings, value: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -133,11 +133,9 @@ def parse(text: str) -> Key:
     match = _KEY.fullmatch(text)
     if match is None:
         return Key(text, text, "", None, "")
-    attribute = match["attribute"]
-    if attribute is None:
-        attribute = "" if match["level"] else None
-    else:
-        attribute = _ESCAPED.sub(r"\1", attribute)
+    attribute = "" if match["level"] else None
+    if match["attribute"] is not None:
+        attribute = _ESCAPED.sub(r"\1", match["attribute"])
     return Key(text, match["base"], match["cutoff"] or "", attribute, match["part"] or "")
 
 

@@ -171,6 +171,7 @@ def publish(
         means={name: one["mean"] for name, one in summary["runs"].items()},
         intervals={name: one["interval"] for name, one in summary["runs"].items()},
         group_exposure=group_exposure,
+        confidence=measures.confidence,
     )
     write_report(folder, report)
     watch.lap("report")

@@ -48,47 +48,64 @@ def _nothing(kind: pa.DataType) -> pa.Array:
     return pa.array([], kind)
 
 
-def with_facts(schema: pa.Schema, facts: Mapping[str, Any]) -> pa.Schema:
-    """Return the schema with facts about the whole file in its metadata (JSON)."""
-    return schema.with_metadata({_FACTS: json.dumps(facts, sort_keys=True)})
-
-
 class ParquetWriter:
     """Writes a parquet file (zstd), whole or not at all; a context manager.
 
     Parameters
     ----------
-    path, schema
-        the file and its columns.
+    path
+        the file.
+    facts
+        about the whole file, as JSON in its metadata; ``kind`` says what it holds.
+    schema
+        its columns; None: those of the first table, of which there must be one then, be it empty.
     rows
-        rows of a row group. The bytes of the file then do not depend on how the rows arrive. None: a row group for
+        rows of a row group; the bytes of the file then do not depend on how the rows arrive. None: a row group for
         each call of `write`.
     typed
         whether the file tells readers the exact Arrow types; without, text columns are plain text to every reader.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, rows: int | None = None, *, typed: bool = True) -> None:
-        self._path, self._schema, self._rows, self._typed = path, schema, rows, typed
+    def __init__(
+        self,
+        path: Path,
+        facts: Mapping[str, Any] | None = None,
+        schema: pa.Schema | None = None,
+        rows: int | None = None,
+        *,
+        typed: bool = True,
+    ) -> None:
+        self._path, self._facts, self._schema, self._rows, self._typed = path, facts, schema, rows, typed
+        self._stack = ExitStack()
+        self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.Table] = []
         self._count = 0
 
     def __enter__(self) -> Self:
-        self._context = self._open()
-        self._writer = self._context.__enter__()
+        if self._schema is not None:
+            self._open(self._schema)
         return self
 
-    @contextmanager
-    def _open(self) -> Iterator[pq.ParquetWriter]:
-        with (
-            atomic_path(self._path) as temporary,
-            pq.ParquetWriter(temporary, self._schema, compression="zstd", store_schema=self._typed) as writer,
-        ):
-            yield writer
-            if self._count:
-                self._write_group(self._count)
+    def _open(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        known = None if self._facts is None else {_FACTS: json.dumps(self._facts, sort_keys=True)}
+        temporary = self._stack.enter_context(atomic_path(self._path))
+        self._writer = self._stack.enter_context(
+            pq.ParquetWriter(temporary, schema.with_metadata(known), compression="zstd", store_schema=self._typed)
+        )
 
     def write(self, table: pa.Table) -> None:
-        """Add rows."""
+        """Add rows.
+
+        Raises
+        ------
+        ValueError
+            when the columns are not those of the file.
+        """
+        if self._writer is None:
+            self._open(table.schema)
+        if not table.schema.equals(self._schema):
+            raise ValueError(f"{self._path}: columns {table.schema}; expected {self._schema} as before")
         self._waiting.append(table)
         self._count += table.num_rows
         if self._rows is None:
@@ -103,7 +120,10 @@ class ParquetWriter:
         self._count -= rows
 
     def __exit__(self, *exception: Any) -> None:
-        self._context.__exit__(*exception)
+        with self._stack:  # closes the file, then gives it its name, unless something was raised
+            self._stack.push(lambda *_: None)
+            if exception[0] is None and self._writer is None:
+                raise ValueError(f"{self._path}: nothing was written; expected at least one block, be it empty")
 
 
 def open_table(path: Path, kind: str) -> tuple[pq.ParquetFile, dict[str, Any]]:

@@ -191,7 +191,10 @@ def test_bias_lets_the_texts_of_one_group_speak_to_the_point() -> None:
 
 
 def test_relevance_does_not_depend_on_groups_or_bias() -> None:
-    fair, biased = Generated(documents=800, topics=20, bias=0).load(), Generated(documents=800, topics=20, bias=3).load()
+    fair, biased = (
+        Generated(documents=800, topics=20, bias=0).load(),
+        Generated(documents=800, topics=20, bias=3).load(),
+    )
     np.testing.assert_array_equal(fair.truth["relevance_probability"], biased.truth["relevance_probability"])
     np.testing.assert_array_equal(fair.judgments.grade, biased.judgments.grade)
 

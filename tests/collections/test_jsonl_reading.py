@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from folders import DOCS, folder, lines, load
+from folders import DOCS, QUERIES, folder, lines, load
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.collections.jsonl_store import JsonlDocuments
@@ -33,7 +33,12 @@ def test_the_smallest_folder(tmp_path: Path) -> None:
 
 
 def test_ids_under_any_key_and_whole_numbers_become_text(tmp_path: Path) -> None:
-    docs = [{"docno": 7, "text": "x"}, {"doc_id": "8", "text": "y"}, {"id": "9", "body": "z"}, {"_id": "10", "text": ""}]
+    docs = [
+        {"docno": 7, "text": "x"},
+        {"doc_id": "8", "text": "y"},
+        {"id": "9", "body": "z"},
+        {"_id": "10", "text": ""},
+    ]
     collection = load(folder(tmp_path, docs, [{"query_id": 3, "text": "q"}, {"_id": "4", "text": ""}]))
     assert texts(collection) == {"10": "", "7": "x", "8": "y", "9": "z"}
     assert collection.topics.ids.take([0, 1]) == ["3", "4"]
@@ -79,7 +84,11 @@ def test_documents_without_any_text_leave_no_store(tmp_path: Path) -> None:
 
 
 def test_numbers_are_kept_by_document_code(tmp_path: Path) -> None:
-    docs = [{"id": "b", "year": 2001}, {"id": "a", "title": "t", "score": 0.5, "flag": True}, {"id": "c", "year": 10**400}]
+    docs = [
+        {"id": "b", "year": 2001},
+        {"id": "a", "title": "t", "score": 0.5, "flag": True},
+        {"id": "c", "year": 10**400},
+    ]
     collection = load(folder(tmp_path, docs, qrels__txt="1 0 aa 1\n"))
     assert collection.docs.take([0, 1, 2, 3]) == ["a", "aa", "b", "c"]
     assert set(collection.fields) == {"year", "score"}
@@ -111,10 +120,14 @@ def test_author_lists_keep_slots_without_an_id(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["authors.jsonl", "authors.csv"])
 def test_numbers_about_authors(tmp_path: Path, name: str) -> None:
     docs = [{"id": "a", "author_ids": ["x", "y"]}, {"id": "b", "author_ids": ["z"]}]
-    records = [{"author_id": "y", "h": 3, "k": "?"}, {"author_id": "w", "h": 9, "k": 1}, {"author_id": "x", "h": None, "k": 2}]
+    records = [
+        {"author_id": "y", "h": 3, "k": "?"},
+        {"author_id": "w", "h": 9, "k": 1},
+        {"author_id": "x", "h": None, "k": 2},
+    ]
     table = "author_id,name,h,k\ny,Y,3.0,?\nw,W,9,1\nx,X,,2\n"
     content = lines(records) if name.endswith("jsonl") else table.encode()
-    collection = load(folder(tmp_path, docs, **{name.replace(".", "__"): content}))
+    collection = load(folder(tmp_path, docs, QUERIES, **{name.replace(".", "__"): content}))
     assert collection.authors is not None
     assert set(collection.authors.fields) == {"h", "k"}
     np.testing.assert_array_equal(collection.authors.fields["h"], [np.nan, 3, np.nan])
@@ -149,7 +162,7 @@ def test_a_file_that_changes_between_scan_and_texts_is_noticed(tmp_path: Path) -
     store = load(folder(tmp_path)).documents
     assert isinstance(store, JsonlDocuments)
     folder(tmp_path, [{"id": "x", "title": "another"}, *DOCS])
-    with pytest.raises(InputError, match="another line|changed"):
+    with pytest.raises(InputError, match=r"another line|changed"):
         list(store.texts(["title"]))
 
 

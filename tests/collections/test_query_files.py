@@ -18,7 +18,7 @@ def read(folder: Path, records: list[object], field: str | None = None) -> Topic
 
 def test_tsv_keeps_later_tabs_and_odd_letters(tmp_path: Path) -> None:
     path = tmp_path / "queries.tsv"
-    path.write_bytes("\ufeff10\twhat's, \"x\"\tand y\r\n2\té\r\n".encode())
+    path.write_bytes('\ufeff10\twhat\'s, "x"\tand y\r\n2\té\r\n'.encode())
     topics, counts = read_queries(path)
     assert topics.ids.take([0, 1]) == ["10", "2"]
     assert topics.text == ('what\'s, "x"\tand y', "é")

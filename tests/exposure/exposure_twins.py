@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from math import fsum
 
 import numpy as np
 from hypothesis import strategies as st
@@ -30,14 +31,16 @@ def plain_exposure(order: list[int], position: np.ndarray | None, continuation: 
 def subset_exposure(score: np.ndarray, position: np.ndarray | None, continuation: np.ndarray) -> np.ndarray:
     """Exact Plackett-Luce exposure by the chance of every set of documents to come first, O(2^n n)."""
     n = len(score)
-    weight = np.exp(score - score.max()) if np.isfinite(score.max(initial=-np.inf)) else np.ones(n)
     reached, exposure = np.zeros(1 << n), np.zeros(n)  # reached: the chance times the continuations of the set
     reached[0] = 1.0
     for taken in range(1 << n):
         left = [doc for doc in range(n) if not taken >> doc & 1]
-        total, rank = sum(weight[doc] for doc in left), n - len(left)
-        for doc in left:
-            chance = reached[taken] * (weight[doc] / total if total > 0 else 1 / len(left))
+        if not left:
+            break
+        best, rank = score[left].max(), n - len(left)
+        weight = np.exp(score[left] - best) if np.isfinite(best) else np.ones(len(left))
+        for doc, share in zip(left, weight / weight.sum(), strict=True):
+            chance = reached[taken] * share
             exposure[doc] += chance * (1.0 if position is None else position[rank])
             reached[taken | 1 << doc] += chance * continuation[doc]
     return exposure
@@ -50,7 +53,7 @@ def averaged_target(grades: np.ndarray, position: np.ndarray | None, continuatio
         for order in permutations(range(len(grades)))
         if all(grades[a] >= grades[b] for a, b in zip(order, order[1:], strict=False))
     ]
-    return np.mean(ideal, axis=0)
+    return np.array([fsum(values) / len(ideal) for values in zip(*ideal, strict=True)])
 
 
 SPECS = st.one_of(

@@ -114,7 +114,8 @@ def test_documents_of_the_2020_evaluator(shared: Path) -> None:
             spec = GERR(case["params"].get("p", 0.5), case["params"].get("u", 0.5))
             found = dict(zip(grades, equal_exposure_target(list(grades.values()), spec), strict=True))
             assert found == pytest.approx(result["target_doc"], rel=1e-12)
-            checked += _run_agrees(case, qid, grades, spec, result["run_doc"])
+            if "run_doc" in result:  # absent for a query that is not in the run
+                checked += _run_agrees(case, qid, grades, spec, result["run_doc"])
     assert checked >= 10
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,7 +10,6 @@ from pathlib import Path
 import pytest
 from report_worlds import build_report
 
-from rerankers._base.errors import ConfigError
 from rerankers.report import ReportData, write_report
 
 Build = Callable[..., ReportData]
@@ -194,62 +190,9 @@ def test_sequences_are_called_sequences(tmp_path: Path, report: Build) -> None:
     assert "all 3 sequences by unfairness" in text
 
 
-def test_the_same_data_gives_the_same_files(tmp_path: Path, report: Build) -> None:
-    write_report(tmp_path / "a", report())
-    write_report(tmp_path / "b", report())
-    names = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*"))
-    assert len(names) == 7
-    for name in names:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
-
-
-def test_pictures_of_an_earlier_report_go_and_other_files_stay(tmp_path: Path, report: Build) -> None:
-    write_report(tmp_path, report())
-    (tmp_path / "figures/mine.png").write_bytes(b"")
-    write_report(tmp_path, report(groups={}))
-    assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [
-        "disparity_relevance.png",
-        "mine.png",
-        "utility_loss.png",
-    ]
-    assert not list(tmp_path.rglob(".*"))
-
-
-def test_a_folder_that_cannot_be_written_is_a_config_error(tmp_path: Path, report: Build) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be written"):
-        write_report(tmp_path / "file", report())
-
-
 def test_many_systems_and_seeds(tmp_path: Path, report: Build) -> None:
     runs = [f"run_{number}" for number in range(16)]
     text, _ = written(tmp_path, report(systems=(*runs, "anchor:random")))
     assert "1 run_0" in text  # the key of the numbers, inside the picture
     assert "systems 13 to 17" in text
     assert "Not listed here" in text
-
-
-def test_import_is_cheap_and_an_unwritable_config_folder_is_no_matter(tmp_path: Path) -> None:
-    code = (
-        "import sys, rerankers.report as r\n"
-        "assert not {'matplotlib', 'jinja2', 'rich', 'pyarrow', 'pandas'} & set(sys.modules)\n"
-        "import pyarrow as pa\n"
-        "names = ('system', 'seed', 'unit', 'measure', 'value', 'reason')\n"
-        "m = pa.table({name: pa.array([], pa.string()) for name in names})\n"
-        "g = pa.table({'system': ['m'], 'attribute': ['a'], 'group': ['x'], 'exposure': [0.5], 'target': [0.25]})\n"
-        "d = r.ReportData('t', {}, {}, 'blind', {}, [], m, {'m': {'utility': 1.0, 'EEL': 0.5}}, {}, g)\n"
-        "from pathlib import Path\n"
-        f"r.write_report(Path({str(tmp_path)!r}), d)\n"
-        "assert 'matplotlib.pyplot' not in sys.modules\n"
-    )
-    blocked = tmp_path / "blocked"
-    blocked.write_text("")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MPLCONFIGDIR": str(blocked / "matplotlib")},
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (tmp_path / "report.html").stat().st_size > 10_000
