@@ -4,45 +4,54 @@ from __future__ import annotations
 
 import re
 
-ALWAYS = frozenset({"query", "run", "qrels", "sequence", "targets", "policy", "input", "output", "path"})
+PATHS = frozenset({"query", "run", "qrels", "sequence", "targets", "policy", "input", "output", "path"})
 """Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
 
-BY_COMMAND = {"run": ALWAYS, "evaluate": ALWAYS | {"groups"}}
-"""``groups`` is a config group in ``run`` and a file in ``evaluate``."""
+LISTS = frozenset({"measures.names"})
+"""Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""
 
-_OVERRIDE = re.compile(r"(\+{0,2}[A-Za-z_][\w./@:-]*)=(.*)", re.DOTALL)
+RENAMED = {"evaluate": {"groups": "groups.path"}}
+"""``groups`` chooses an option in ``run`` and names a file in ``evaluate``; Hydra takes the bare word for an option."""
+
+_OVERRIDE = re.compile(r"(\+{0,2})([A-Za-z_][\w./@:-]*)=(.*)", re.DOTALL)
 
 
 def quote_overrides(command: str, words: list[str]) -> list[str]:
     """Quote the values of path and text keys; everything else stays as it is.
 
-    ``[A,B]`` stays a list, with its items quoted (an item that holds a comma is quoted by the user); a value
-    that is already quoted, empty or ``null`` stays. ``${...}`` still interpolates.
+    ``[A,B]`` stays a list, with its items quoted (an item that holds a comma outside brackets is quoted by the
+    user); a value that is already quoted, empty or ``null`` stays. ``${...}`` still interpolates.
     """
-    keys = BY_COMMAND[command]
-    return [_quote_word(word, keys) for word in words]
+    return [_quote_word(word, RENAMED.get(command, {})) for word in words]
 
 
-def _quote_word(word: str, keys: frozenset[str]) -> str:
+def _quote_word(word: str, renamed: dict[str, str]) -> str:
     match = _OVERRIDE.fullmatch(word)
-    if match is None or match[1].lstrip("+").rpartition(".")[2] not in keys:
+    if match is None:
         return word
-    key, value = match.groups()
+    prefix, key, value = match.groups()
+    key = renamed.get(key, key)
+    if key.rpartition(".")[2] not in PATHS and key not in LISTS:
+        return word
     if value.startswith("[") and value.endswith("]"):
         items = [item.strip() for item in _split_list(value[1:-1])]
-        return f"{key}=[{','.join(quote(item) for item in items if item)}]"
-    return f"{key}={quote(value)}"
+        return f"{prefix}{key}=[{','.join(quote(item) for item in items if item)}]"
+    return f"{prefix}{key}={quote(value)}"
 
 
 def _split_list(text: str) -> list[str]:
-    """Split at commas outside quotes."""
-    parts, start, inside = [], 0, ""
+    """Split at commas outside brackets and outside quoted items."""
+    parts, start, inside, depth = [], 0, "", 0
     for position, character in enumerate(text):
         if inside:
             inside = "" if character == inside else inside
         elif character in "'\"" and not text[start:position].strip():
             inside = character
-        elif character == ",":
+        elif character in "([":
+            depth += 1
+        elif character in ")]":
+            depth = max(depth - 1, 0)
+        elif character == "," and not depth:
             parts.append(text[start:position])
             start = position + 1
     return [*parts, text[start:]]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers._base.files import BYTE_ORDER_MARK, MAX_LINE, open_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BLOCK_BYTES = 8 << 20
 
@@ -66,3 +70,11 @@ def line_ends(block: bytes) -> int:
 def count_lines(block: bytes) -> int:
     r"""Return the number of lines of a block; a last one may lack its ``\n``."""
     return line_ends(block) + (not block.endswith(b"\n"))
+
+
+def filled_lines(block: bytes) -> NDArray[np.int64]:
+    r"""Return which lines of a block hold anything, int64, from 0."""
+    ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    return np.flatnonzero(np.diff(ends, prepend=-1) > 1)

@@ -143,11 +143,12 @@ class Generated:
             "collaboration": (0, 1),
         }
         for name, (low, high) in ranges.items():
-            if not low <= getattr(self, name) <= high:
+            value = getattr(self, name)
+            whole = name in ("documents", "topics", "variants", "judged_sample")
+            if not low <= value <= high or (whole and int(value) != value):
+                kind = "a whole number" if whole else "a number"
                 bound = "below 1" if name == "correlation" else f"at most {high:,}"
-                raise ConfigError(
-                    f"collection.{name}: found {getattr(self, name)}; expected a number of at least {low:,} and {bound}"
-                )
+                raise ConfigError(f"collection.{name}: found {value}; expected {kind} of at least {low:,} and {bound}")
 
     @property
     def spec(self) -> WorldSpec:

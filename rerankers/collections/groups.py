@@ -18,7 +18,9 @@ from rerankers.values.groups import UNKNOWN_POLICIES
 from rerankers.values.labels import NO_LABEL
 
 if TYPE_CHECKING:
+    from rerankers.values.authors import Authors
     from rerankers.values.collection import Collection
+    from rerankers.values.ids import Ids
 
 _Part = TypeVar("_Part")
 
@@ -109,9 +111,16 @@ class FileGroups:
             for an attribute that the file does not have, a file of authors for a collection without author lists,
             or an order that does not fit.
         """
+        return self._align(collection.docs, collection.authors)
+
+    def align_documents(self, docs: Ids) -> Aligned:
+        """Return the resolved alignment over documents whose authors are not known; raises as `align`."""
+        return self._align(docs, None)
+
+    def _align(self, docs: Ids, authors: Authors | None) -> Aligned:
         table = read_groups(self.path, self.attribute if isinstance(self.attribute, str) else None)
         chosen = _chosen(table.rows, self.attribute, self.path)
-        labels, counts = table.labels(collection.docs, collection.authors, f"groups.path={self.path}", chosen)
+        labels, counts = table.labels(docs, authors, f"groups.path={self.path}", chosen)
         return resolved(labels, self.unknown, self.mixed, self.order, counts)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from rerankers.values.collection import Collection
     from rerankers.values.labels import Labels
 
-_DOCUMENTS_A_STEP = 10_000
+_ROWS_A_STEP = 10_000
 
 
 def write_jsonl(collection: Collection, folder: str | Path) -> Path:
@@ -80,36 +82,54 @@ def _write_records(path: Path, records: Iterator[dict[str, Any]]) -> None:
 
 
 def _documents(collection: Collection) -> Iterator[dict[str, Any]]:
-    code = 0
+    facts = _facts(collection)
     for record in _texts(collection):
-        while collection.docs.name(code) != record["docno"]:  # documents that are judged but not in the store
-            code += 1
-        if collection.authors is not None:
-            slots = collection.authors.author[collection.authors.indptr[code] : collection.authors.indptr[code + 1]]
-            record["author_ids"] = _names(collection.authors, slots)
-        yield record | _numbers(collection.fields, code)
+        docno, more = next(facts)
+        while docno != record["docno"]:  # a document that is judged, but not in the store
+            docno, more = next(facts)
+        yield record | more
 
 
 def _texts(collection: Collection) -> Iterator[dict[str, Any]]:
     store = collection.documents
     if store is None:
-        for start in range(0, len(collection.docs), _DOCUMENTS_A_STEP):
-            step = np.arange(start, min(start + _DOCUMENTS_A_STEP, len(collection.docs)))
-            yield from ({"docno": docno} for docno in collection.docs.take(step))
+        yield from ({"docno": docno} for docno, _ in _facts(collection))
         return
     for parts in zip(*(store.texts([field]) for field in store.fields), strict=True):
         texts = dict(zip(store.fields, (text for _, text in parts), strict=True))
         yield {"docno": parts[0][0], **texts}
 
 
-def _names(authors: Authors, slots: NDArray[np.int32]) -> list[str | None]:
-    return [authors.ids.name(int(author)) if author >= 0 else None for author in slots]
+def _facts(collection: Collection) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (docno, author ids and numbers) of all documents by code."""
+    for start in range(0, len(collection.docs), _ROWS_A_STEP):
+        stop = min(start + _ROWS_A_STEP, len(collection.docs))
+        docnos = collection.docs.take(np.arange(start, stop))
+        records = _numbers(collection.fields, start, stop)
+        if collection.authors is not None:
+            lists = _author_lists(collection.authors, start, stop)
+            records = [{"author_ids": names} | record for names, record in zip(lists, records, strict=True)]
+        yield from zip(docnos, records, strict=True)
 
 
-def _numbers(fields: Mapping[str, NDArray[np.float64]], row: int) -> dict[str, float]:
-    """Return the numbers of one row that are known, whole ones as integers."""
-    found = {name: float(column[row]) for name, column in fields.items() if not np.isnan(column[row])}
-    return {name: int(value) if value.is_integer() else value for name, value in found.items()}
+def _author_lists(authors: Authors, start: int, stop: int) -> list[list[str | None]]:
+    ends = authors.indptr[start : stop + 1]
+    slots = authors.author[ends[0] : ends[-1]]
+    names: list[str | None] = [*authors.ids.take(slots[slots >= 0])]
+    for place in np.flatnonzero(slots < 0).tolist():
+        names.insert(place, None)
+    cuts = (ends - ends[0]).tolist()
+    return [names[low:high] for low, high in pairwise(cuts)]
+
+
+def _numbers(fields: Mapping[str, NDArray[np.float64]], start: int, stop: int) -> list[dict[str, Any]]:
+    """Return the numbers of rows that are known, whole ones as integers."""
+    records: list[dict[str, Any]] = [{} for _ in range(start, stop)]
+    for name, column in fields.items():
+        for record, value in zip(records, column[start:stop].tolist(), strict=True):
+            if not math.isnan(value):
+                record[name] = int(value) if value.is_integer() else value
+    return records
 
 
 def _queries(collection: Collection) -> Iterator[dict[str, Any]]:
@@ -130,8 +150,11 @@ def _qrels(collection: Collection) -> Iterator[str]:
 
 
 def _author_facts(authors: Authors) -> Iterator[dict[str, Any]]:
-    for code in range(len(authors.ids)):
-        yield {"author_id": authors.ids.name(code), **_numbers(authors.fields, code)}
+    for start in range(0, len(authors.ids), _ROWS_A_STEP):
+        stop = min(start + _ROWS_A_STEP, len(authors.ids))
+        names = authors.ids.take(np.arange(start, stop))
+        for name, numbers in zip(names, _numbers(authors.fields, start, stop), strict=True):
+            yield {"author_id": name, **numbers}
 
 
 def _document_rows(collection: Collection) -> Iterator[list[Any]]:

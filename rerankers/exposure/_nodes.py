@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BEND = 1.0  # the bend lies one unit left of the first arrivals
 FIRST = -4.75  # the first y: e^-41 of the mass lies left of it
-RIGHT = 3.75  # the last y lies this far right of the last arrival: e^-e^3.75 of its mass is left out
+RIGHT = 2.5  # the last y lies this far right of the last arrival: e^-e^3.75 of its mass is left out
 NEGLIGIBLE = -40.0  # log of a probability below which nothing is added
 CLAMP = np.log(700.0)  # e^-700 is the last power that is no denormal number
 COARSE = 0.3125  # the first step of refined sums: exact to about 1e-12 for integrands that are smooth in the rank

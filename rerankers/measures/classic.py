@@ -27,7 +27,8 @@ REL = Parameter("rel", int, "the lowest grade that counts as relevant", default=
 
 def discount(rank: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return 1 / log2(r + 2) of 0-based ranks."""
-    return 1.0 / np.log2(rank + 2.0)
+    weight: NDArray[np.float64] = 1.0 / np.log2(rank + 2.0)
+    return weight
 
 
 def _relevant(measure: Measure, evaluation: Evaluation) -> tuple[Hits, NDArray[np.float64], NDArray[np.bool_]]:

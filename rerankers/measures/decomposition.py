@@ -47,7 +47,7 @@ def _decompose(evaluation: Evaluation, model: BrowsingModel, attribute: str | No
         parts = expected_exposure(evaluation.by_group(attribute, exposure), evaluation.by_group(attribute, target))
     disparity, loss, draws = parts.EED, parts.EEL, evaluation.options.samples
     few = False
-    if evaluation.estimated(model):
+    if evaluation.estimated(model) and not evaluation.options.force_draws:
         few = draws < 2
         excess = (mean_square(evaluation, model, attribute) - disparity) / max(draws - 1, 1)
         disparity, loss = disparity - excess, loss - excess
@@ -65,10 +65,10 @@ def mean_square(evaluation: Evaluation, model: BrowsingModel, attribute: str | N
     pair = draws.flat
     exposure *= universe.candidate_counts[pair]
     if attribute is None:
-        square = np.bincount(draws.ranking_of_item, weights=exposure * exposure, minlength=len(draws))
-        return mean_over_draws(draws, square)
+        norm = np.bincount(draws.ranking_of_item, weights=exposure * exposure, minlength=len(draws))
+        return mean_over_draws(draws, norm.astype(np.float64, copy=False))
     alignment = evaluation.groups[attribute]
-    square = np.empty(len(draws))
+    square: NDArray[np.float64] = np.empty(len(draws))
     step = max(1, _CELLS // max(len(alignment.groups), 1))
     for start in range(0, len(draws), step):
         stop = min(start + step, len(draws))

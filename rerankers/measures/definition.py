@@ -58,15 +58,15 @@ class Parameter:
             text = str(value)
             return choose(f"measure {measure}, {self.name}", text, self.choices) if self.choices else text
         try:
-            number = self.kind(value)
+            number = float(value)
         except (ValueError, OverflowError):
             number = math.nan
-        if not self.low <= number <= self.high or number != float(value):
+        if not self.low <= number <= self.high or (self.kind is int and number != round(number)):
             raise ConfigError(
                 f"measure {measure}, {self.name}: found {value!r}; expected "
                 f"{'a whole number' if self.kind is int else 'a number'} from {self.low:g} to {self.high:g}"
             )
-        return number
+        return int(number) if self.kind is int else number
 
 
 class Definition(ABC):

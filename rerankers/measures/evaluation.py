@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from rerankers.exposure.browsing import GERR, BrowsingModel
 from rerankers.exposure.rankings import exposure_of
 from rerankers.exposure.targets import equal_exposure
-from rerankers.measures.browse import with_cutoff
 from rerankers.measures.hits import Hits
+from rerankers.measures.options import Options
 from rerankers.measures.universe import Universe
 from rerankers.policies import Mixture
 from rerankers.values import Counts, Exposure, GroupAlignment, Judgments, Ragged, Rankings
@@ -22,49 +21,12 @@ from rerankers.values import Counts, Exposure, GroupAlignment, Judgments, Ragged
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rerankers.exposure.browsing import BrowsingModel
     from rerankers.policies import Policy
 
+__all__ = ["Evaluation", "Options"]
+
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a run is judged. The defaults are those of ``evaluate`` without a preset.
-
-    Attributes
-    ----------
-    browsing
-        the model of measures that name none.
-    universe
-        ``union`` or ``judged``, see `Universe`.
-    cutoff
-        depth at which browsing stops, for exposure and target alike; None for no such depth.
-    samples, seed
-        draws of a policy, for classic measures and where exposure has no closed form.
-    force_draws
-        estimate exposure from draws even where there is a closed form.
-    max_grade
-        highest grade of the whole collection, which err browsing needs.
-
-    Raises
-    ------
-    ConfigError
-        for a cutoff below 1.
-    """
-
-    browsing: BrowsingModel = field(default_factory=GERR)
-    universe: str = "union"
-    cutoff: int | None = None
-    samples: int = 100
-    seed: int = 0
-    force_draws: bool = False
-    max_grade: int | None = None
-
-    @property
-    def model(self) -> BrowsingModel:
-        """The default browsing model, cutoff and highest grade included."""
-        spec = self.browsing if self.cutoff is None else with_cutoff(self.browsing, self.cutoff)
-        return spec if self.max_grade is None else spec.completed([self.max_grade])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +115,7 @@ class Evaluation:
         return self.once(("exposure", model), lambda: self.universe.spread(self.candidate_exposure(model).value))
 
     def estimated(self, model: BrowsingModel) -> bool:
-        """Whether the exposure of a policy is estimated from draws. Given rankings are exact: they are the policy."""
+        """Whether a policy's exposure comes from draws. That of given rankings is exact: they are the policy."""
         return not isinstance(self.source, Rankings) and not self.candidate_exposure(model).exact
 
     def target(self, model: BrowsingModel) -> NDArray[np.float64]:

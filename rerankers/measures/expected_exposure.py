@@ -4,9 +4,10 @@ With exposure E and target T over the documents of a query (or over groups, E_g 
 EEL = |E - T|^2 = EED - 2 EER + EET, EED = |E|^2, EER = E·T, EET = |T|^2 (Diaz et al. 2020). The target is equal
 expected exposure: all rankings by grade, equally likely. None of them is utility, which stands beside them.
 
-Where the exposure of a policy is estimated from S draws X_s, |mean X|^2 is too large by the variance of the mean;
-EED and EEL then use the unbiased (S |mean X|^2 - mean |X_s|^2) / (S - 1), so that EEL may fall slightly below 0.
-Given rankings are the policy themselves: their exposure is exact and nothing is corrected.
+Where a policy has no closed form, its exposure is estimated from S draws X_s, and |mean X|^2 is too large by the
+variance of the mean; EED and EEL then use the unbiased (S |mean X|^2 - mean |X_s|^2) / (S - 1), so that EEL may fall
+slightly below 0. Given rankings are the policy themselves, and so are draws where it is they that are to be judged
+(``force_draws``): nothing is corrected.
 """
 
 from __future__ import annotations

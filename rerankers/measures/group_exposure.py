@@ -82,8 +82,8 @@ def group_table(blocks: Sequence[Mapping[str, Mapping[str, GroupRows]]]) -> pa.T
         for system, attributes in block.items():
             for attribute, rows in attributes.items():
                 found.setdefault((system, attribute), []).append(rows)
-    rows = [row for (system, attribute), parts in found.items() for row in _rows(system, attribute, parts)]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    lines = [line for (system, attribute), parts in found.items() for line in _rows(system, attribute, parts)]
+    return pa.Table.from_pylist(lines, schema=SCHEMA)
 
 
 def _rows(system: str, attribute: str, parts: Sequence[GroupRows]) -> list[dict[str, object]]:

@@ -70,7 +70,7 @@ class Hits:
     def per_row(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add up a value of every hit by ranking and take the weighted mean over the rankings: float64 (B,)."""
         totals = np.bincount(self.ranking, weights=value, minlength=len(self.rankings))
-        return mean_over_draws(self.rankings, totals)
+        return mean_over_draws(self.rankings, totals.astype(np.float64, copy=False))
 
     def _keep(self, keep: NDArray[np.bool_]) -> Hits:
         return Hits(self.rankings, self.ranking[keep], self.rank[keep], self.grade[keep])
@@ -118,6 +118,8 @@ def top_share(rankings: Rankings, flag: NDArray[np.bool_], cutoff: int | None) -
     pair = rankings.over.indptr[rankings.row_of_ranking][ranking] + rankings.item[item]
     flagged = np.bincount(ranking, weights=flag[pair], minlength=len(rankings))
     filled = (shown > 0).astype(np.float64)
-    share = mean_over_draws(rankings, flagged / np.maximum(shown, 1))
+    total = mean_over_draws(rankings, flagged / np.maximum(shown, 1))
     weight = mean_over_draws(rankings, filled)
-    return np.divide(share, weight, out=np.full(len(weight), np.nan), where=weight > 0)
+    share = np.full(len(weight), np.nan)
+    np.divide(total, weight, out=share, where=weight > 0)
+    return share

@@ -24,7 +24,7 @@ _LOWEST, _HIGHEST = -(2**15), 2**15 - 1
 _GROUPS = "a group, a list of groups, {group: weight}, or None for unknown"
 
 
-def qrels_table(source: str | Path | Mapping[Any, Mapping[Any, Any]]) -> QrelsTable:
+def qrels_table(source: Any) -> QrelsTable:
     """Return judgments from ``{qid: {docno: grade}}`` or from the path of a qrels file.
 
     Raises
@@ -95,24 +95,25 @@ def group_alignment(groups: Mapping[Any, Any], docs: Ids) -> tuple[GroupAlignmen
         with every document whose groups are of another form or whose weights are not finite numbers of at least 0.
     """
     problems = Problems("groups")
-    entries: dict[tuple[str, str], float] = {}
-    for docno, given in groups.items():
-        for group, weight in _weights(str(docno), given, problems).items():
-            entries[str(docno), group] = weight
+    by_docno: dict[str, dict[str, float]] = {}
+    for key, given in groups.items():
+        if str(key) in by_docno:
+            problems.add(None, f"document {str(key)!r} more than once", "each document once")
+        by_docno[str(key)] = _weights(str(key), given, problems)
     problems.raise_if_any()
-    names = tuple(sorted({group for _, group in entries} - {UNKNOWN}))
-    if any(group == UNKNOWN for _, group in entries):
-        names = (*names, UNKNOWN)
+    found = {name for weights in by_docno.values() for name in weights}
+    names = (*sorted(found - {UNKNOWN}), *sorted(found & {UNKNOWN}))
     code = {name: position for position, name in enumerate(names)}
-    doc = docs.codes([docno for docno, _ in entries])
-    group = np.array([code[name] for _, name in entries], dtype=np.int32)
-    weight = np.array(list(entries.values()), dtype=np.float64)
-    known = doc >= 0
+    entries = [(docno, code[name], share) for docno, weights in by_docno.items() for name, share in weights.items()]
+    doc = docs.codes([docno for docno, _, _ in entries])
+    group = np.array([group for _, group, _ in entries], dtype=np.int32)
+    weight = np.array([share for _, _, share in entries], dtype=np.float64)
+    used = doc >= 0
     weighted = any(isinstance(given, Mapping) for given in groups.values())
     alignment = GroupAlignment.of_entries(
-        ATTRIBUTE, names, doc[known], group[known], weight[known], len(docs), "value" if weighted else "membership"
+        ATTRIBUTE, names, doc[used], group[used], weight[used], len(docs), "value" if weighted else "membership"
     )
-    strangers = int(np.sum(docs.codes([str(docno) for docno in groups]) < 0))
+    strangers = int(np.sum(docs.codes(by_docno) < 0))
     return alignment.resolve("count"), strangers
 
 

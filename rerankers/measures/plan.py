@@ -10,7 +10,7 @@ from rerankers.measures.names import Measure, parse_many
 GROUP = "group_"
 INDIVIDUAL_DEFAULTS = "EEL EED EER EET utility"
 GROUP_DEFAULTS = "group_EEL group_EED group_EER group_EET"
-CLASSIC_DEFAULTS = "nDCG@10 AP RR@10 P@10 R@100 Judged@10"
+CLASSIC_DEFAULTS = "nDCG@10 P@10 AP RR"
 
 
 def default_measures(attributes: Sequence[str]) -> tuple[Measure, ...]:

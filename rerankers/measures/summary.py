@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from rerankers.measures.grid import Grid, grids
 from rerankers.stats import mean_intervals
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rerankers.stats import Interval
 
 PER_QUERY_LIMIT = 20_000
@@ -55,17 +58,17 @@ def summarise(
         ``preset``, ``options``, ``tier``, ``counts`` and ``runs``: name -> ``mean``, ``interval``, ``per_query``.
         A mean without a value and an interval without two are None. ``per_query`` has the first 20,000 units.
     """
-    runs: dict[str, Any] = {}
-    left_out = 0
-    for system, grid in grids(table).items():
-        order = np.argsort(np.array(grid.units, dtype=np.str_), kind="stable")
-        found = mean_intervals(grid.value[order], seed=seed, resamples=resamples, level=level, method=method)
-        runs[system] = {
-            "mean": {key: interval.mean for key, interval in zip(grid.keys, found, strict=True)},
-            "interval": {key: _pair(interval) for key, interval in zip(grid.keys, found, strict=True)},
+    found = grids(table)
+    intervals = _intervals(found, seed=seed, resamples=resamples, level=level, method=method)
+    runs = {
+        system: {
+            "mean": {key: interval.mean for key, interval in zip(grid.keys, intervals[system], strict=True)},
+            "interval": {key: _pair(interval) for key, interval in zip(grid.keys, intervals[system], strict=True)},
             "per_query": per_query(grid, PER_QUERY_LIMIT),
         }
-        left_out = max(left_out, len(grid.units) - PER_QUERY_LIMIT)
+        for system, grid in found.items()
+    }
+    left_out = max((len(grid.units) - PER_QUERY_LIMIT for grid in found.values()), default=0)
     added = missing_units(table) | ({"per_query_left_out": left_out} if left_out > 0 else {})
     return {
         "preset": preset,
@@ -74,6 +77,20 @@ def summarise(
         "counts": {**(counts or {}), **added},
         "runs": runs,
     }
+
+
+def _intervals(found: Mapping[str, Grid], **bootstrap: Any) -> dict[str, list[Interval]]:
+    """Return the intervals of every system; systems with the same units are resampled together, in one pass."""
+    together: dict[tuple[str, ...], dict[str, NDArray[np.float64]]] = {}
+    for system, grid in found.items():
+        order = np.argsort(np.array(grid.units, dtype=np.str_), kind="stable")
+        units = tuple(grid.units[position] for position in order)
+        together.setdefault(units, {})[system] = grid.value[order]
+    out: dict[str, list[Interval]] = {}
+    for values in together.values():
+        intervals = iter(mean_intervals(np.hstack(list(values.values())), **bootstrap))
+        out |= {system: list(islice(intervals, value.shape[1])) for system, value in values.items()}
+    return out
 
 
 def per_query(grid: Grid, limit: int) -> dict[str, dict[str, float | None]]:

@@ -19,8 +19,9 @@ def zscore(indptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np
     """Standardise finite values (nnz,) within rows: mean 0 and standard deviation 1; 0 in rows of equal values."""
     lengths = np.diff(indptr)
     counts = np.maximum(lengths, 1)
-    largest, smallest = row_maxima(values, indptr), -row_maxima(-values, indptr)
-    middle = np.where(lengths > 0, largest / 2.0 + smallest / 2.0, 0.0)
+    largest = np.where(lengths > 0, row_maxima(values, indptr), 0.0)
+    smallest = np.where(lengths > 0, -row_maxima(-values, indptr), 0.0)
+    middle = largest / 2.0 + smallest / 2.0
     reach = np.where(largest > smallest, largest / 2.0 - smallest / 2.0, 1.0)
     # Scaled to [-1, 1] first: squares of very large or small scores would overflow or vanish.
     scaled: NDArray[np.float64] = (values - np.repeat(middle, lengths)) / np.repeat(reach, lengths)

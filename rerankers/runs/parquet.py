@@ -52,7 +52,7 @@ def read_parquet(path: Path, problems: Problems, counts: dict[str, int]) -> Draf
 @contextmanager
 def open_sink(path: Path) -> Iterator[Sink]:
     """Open a parquet file for writing runs, in row groups of about a million rows."""
-    with ParquetWriter(path, SCHEMA, _ROWS, typed=False) as writer:
+    with ParquetWriter(path, schema=SCHEMA, rows=_ROWS, typed=False) as writer:
         yield _ParquetSink(writer)
 
 

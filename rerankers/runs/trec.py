@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from rerankers._base.byte_blocks import count_lines, read_blocks
+from rerankers._base.byte_blocks import count_lines, filled_lines, read_blocks
 from rerankers._base.errors import ConfigError, InputError, Problem, Problems
 from rerankers._base.files import BYTE_ORDER_MARK
 from rerankers.runs.columns import WHOLE, by_name, encode, real_number, whole_numbers
@@ -77,7 +78,11 @@ def _tables(path: Path, problems: Problems, counts: dict[str, int]) -> Iterator[
     try:
         for first, block in read_blocks(path):
             table = _parse_regular(first, block)
-            yield _parse_lines(first, block, problems, counts) if table is None else table
+            if table is None:
+                table = _parse_lines(first, block, problems, counts)
+            elif blank := count_lines(block) - table.num_rows:
+                counts["blank_lines"] = counts.get("blank_lines", 0) + blank
+            yield table
     except InputError as error:  # reported together with the lines before it
         problems.kept.extend(error.problems)
 
@@ -89,14 +94,16 @@ def _parse_regular(first: int, block: bytes) -> pa.Table | None:
         return None
     table = _parse_csv(block)
     if table is None:
-        table = _parse_csv(_single_blanks(block))
-    lines = count_lines(block)
-    if table is None or lines != table.num_rows or not np.isfinite(table["score"].to_numpy()).all():
+        block = _single_blanks(block)
+        table = _parse_csv(block)
+    if table is None or not np.isfinite(table["score"].to_numpy()).all():
         return None
-    line = np.arange(first, first + lines, dtype=np.int64)
+    line = first + filled_lines(block)
+    if len(line) != table.num_rows:
+        return None
     unheard = Problems("")
     rank = whole_numbers("rank", table["rank"], line, unheard)
-    if unheard:
+    if unheard or rank is None:
         return None
     return pa.table([table["qid"], table["sample"], table["docno"], rank, table["score"], line], schema=_SCHEMA)
 
@@ -143,7 +150,7 @@ def _parse_lines(first: int, block: bytes, problems: Problems, counts: dict[str,
             value = real_number(score)
             if not WHOLE.fullmatch(rank):
                 problems.add(number, f"rank {rank!r}", "a whole number")
-            elif not np.isfinite(value):
+            elif not math.isfinite(value):
                 problems.add(number, f"score {score!r}", "a finite number")
             else:
                 kept.append((qid, sample, docno, int(rank), value, number))

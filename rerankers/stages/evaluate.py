@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rerankers._base.errors import ConfigError, choose
+from rerankers._base.errors import ConfigError
 from rerankers._base.streams import query_streams
-from rerankers.collections.aligned import resolved
-from rerankers.collections.group_files import read_groups
 from rerankers.execution import block_bounds
 from rerankers.measures.anchors import anchors
 from rerankers.measures.coverage import cover
@@ -27,6 +25,7 @@ from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged,
 from rerankers.values.qrels import read_qrels
 
 if TYPE_CHECKING:
+    from rerankers.collections import FileGroups
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.policies import Policy
     from rerankers.report import ReportData
@@ -39,11 +38,7 @@ class EvaluateJob:
 
     runs: Sequence[Path]
     qrels: Path
-    groups: Path | None
-    attribute: Any
-    unknown: str
-    mixed: str
-    order: list[str] | None
+    groups: FileGroups | None
     missing_query: str
     universe: str
     browsing: BrowsingModel
@@ -141,18 +136,9 @@ def _bind(job: EvaluateJob, runs: Mapping[str, Run]) -> tuple[_Judged, dict[str,
         counts[f"run {name}"] = {**run.counts, **missing, "queries_not_judged": unjudged}
     groups: Mapping[str, GroupAlignment] = {}
     if job.groups is not None:
-        aligned = _groups(job, docs)
+        aligned = job.groups.align_documents(docs)
         groups, counts["groups"] = aligned.alignments, aligned.counts
     return _Judged(queries, docs, judgments, covered, groups), counts
-
-
-def _groups(job: EvaluateJob, docs: Ids) -> Any:
-    table = read_groups(str(job.groups), job.attribute if isinstance(job.attribute, str) else None)
-    asked = list(table.rows) if job.attribute is None else np.atleast_1d(job.attribute).tolist()
-    for name in asked:
-        choose("attribute", name, table.rows)
-    labels, counts = table.labels(docs, None, f"groups={job.groups}", asked)
-    return resolved(labels, job.unknown, job.mixed, job.order, counts)
 
 
 def _recode(run: Run, queries: Ids, docs: Ids) -> Rankings:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError
 from rerankers._conf import build
+from rerankers.collections import FileGroups
 from rerankers.report import terminal_table
 from rerankers.stages.evaluate import EvaluateJob, evaluate
 from rerankers.stages.results import MeasureOptions
@@ -63,11 +64,7 @@ def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
     job = EvaluateJob(
         runs=[Path(str(one)) for one in runs],
         qrels=Path(str(config["qrels"])),
-        groups=None if config["groups"] is None else Path(str(config["groups"])),
-        attribute=config["attribute"],
-        unknown=str(config["unknown"]),
-        mixed=str(config["mixed"]),
-        order=config["order"],
+        groups=_file_groups(config["groups"]),
         missing_query=str(config["missing_query"]),
         universe=str(config["universe"]),
         browsing=build(config["browsing"], where="browsing"),
@@ -78,6 +75,13 @@ def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
         command=_command("evaluate", words),
     )
     _show(evaluate(job, folder), folder)
+
+
+def _file_groups(node: Mapping[str, Any]) -> FileGroups | None:
+    """Return what aligns a group file; the words are checked even where there is no file."""
+    target = f"{FileGroups.__module__}.{FileGroups.__qualname__}"
+    groups: FileGroups = build({"_target_": target, **node, "path": node["path"] or ""}, where="groups")
+    return groups if node["path"] else None
 
 
 def _measures(config: Mapping[str, Any]) -> MeasureOptions:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.methods import Method
     from rerankers.report import ReportData
-    from rerankers.retrieval import Retrieved, Retriever
+    from rerankers.retrieval import Retriever
     from rerankers.values import Collection
 
 
@@ -72,8 +72,10 @@ def run(job: RunJob, folder: Path) -> ReportData:
         watch.lap("collection")
         retrieved = job.retriever.retrieve(collection, job.cache)
         watch.lap("retrieval")
-        aligned = job.groups.align(collection)
-        pool = _pool(collection, retrieved, aligned.alignments)
+        # A run may name documents that the collection lacks: they are there, with unknown groups.
+        known = collection.over(retrieved.docs)
+        aligned = job.groups.align(known)
+        pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments)
         watch.lap("groups")
         results = Results()
         _rerank(job, pool, folder, results)
@@ -100,19 +102,6 @@ def run(job: RunJob, folder: Path) -> ReportData:
             },
         )
         return publish(folder, results, account, job.measures, _options(job, pool), watch)
-
-
-def _pool(collection: Collection, retrieved: Retrieved, alignments: Mapping[str, Any]) -> Pool:
-    """Bring everything to the documents of the first stage, then to those that occur."""
-    docs = retrieved.docs
-    recoder = collection.docs.recoder(docs)
-    return make_pool(
-        docs,
-        collection.topics,
-        retrieved.candidates,
-        collection.judgments.recode(recoder),
-        {name: alignment.recode(collection.docs, docs) for name, alignment in alignments.items()},
-    )
 
 
 def _options(job: RunJob, pool: Pool) -> Options:

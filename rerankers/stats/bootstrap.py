@@ -118,17 +118,21 @@ def _resampled_means(
 ) -> NDArray[np.float64]:
     """Return float64 (resamples, M), NaN where a resample holds no value of a column."""
     units, columns = filled.shape
-    means = np.empty((resamples, columns))
+    means = np.full((resamples, columns), np.nan)
     if not columns:
         return means
+    weights: dict[bytes, NDArray[np.float64]] = {}  # columns mostly lack the same queries
+    pattern = [present[:, column].tobytes() for column in range(columns)]
+    for column, key in enumerate(pattern):
+        weights.setdefault(key, present[:, column].astype(np.float64))
     at = 0
     for times in _resample_counts(units, seed, resamples):
-        span = slice(at, at + len(times))
+        # einsum adds in one fixed order whatever the number of threads and of columns; BLAS does not promise it.
+        counts = {key: np.einsum("ru,u->r", times, weight) for key, weight in weights.items()}
         for column in range(columns):
-            # einsum adds in one fixed order whatever the number of threads and of columns; BLAS does not promise it.
+            count = counts[pattern[column]]
             total = np.einsum("ru,u->r", times, filled[:, column])
-            count = np.einsum("ru,u->r", times, present[:, column].astype(np.float64))
-            means[span, column] = np.divide(total, count, out=np.full(len(times), np.nan), where=count > 0)
+            np.divide(total, count, out=means[at : at + len(times), column], where=count > 0)
         at += len(times)
     return means
 

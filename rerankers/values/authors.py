@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from rerankers.values.labels import moved_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,3 +46,7 @@ class Authors:
     def papers(self) -> NDArray[np.int64]:
         """int64 (A,), documents of each author in this collection."""
         return np.bincount(self.author[self.author >= 0], minlength=len(self.ids)).astype(np.int64)
+
+    def over(self, code: NDArray[np.int32], n_docs: int) -> Authors:
+        """Return the author lists over ``n_docs`` documents; old document d is now code[d], new ones have none."""
+        return replace(self, indptr=moved_rows(self.indptr, code, n_docs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -120,3 +120,30 @@ class Collection:
     documents: DocumentStore | None = None
     truth: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     counts: Counts = field(default_factory=dict)
+
+    def over(self, docs: Ids) -> Collection:
+        """Return the collection over more documents, which have no authors, no labels and no judgments.
+
+        Parameters
+        ----------
+        docs
+            sorted, with every document of the collection; a run may name others.
+        """
+        if docs.fingerprint == self.docs.fingerprint:
+            return self
+        code = self.docs.recoder(docs)
+        return replace(
+            self,
+            docs=docs,
+            judgments=self.judgments.recode(code),
+            groups={name: labels.over(code, len(docs)) for name, labels in self.groups.items()},
+            authors=None if self.authors is None else self.authors.over(code, len(docs)),
+            fields={name: _moved(values, code, len(docs)) for name, values in self.fields.items()},
+        )
+
+
+def _moved(values: NDArray[np.float64], code: NDArray[np.int32], rows: int) -> NDArray[np.float64]:
+    """Return float64 (rows,): values[d] at code[d], NaN at new documents."""
+    out = np.full(rows, np.nan)
+    out[code] = values
+    return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -51,3 +51,14 @@ class Labels:
     def doc(self) -> NDArray[np.int64]:
         """int64 (entries,), the document of each entry."""
         return np.repeat(np.arange(self.n_docs, dtype=np.int64), np.diff(self.indptr))
+
+    def over(self, code: NDArray[np.int32], n_docs: int) -> Labels:
+        """Return the labels over ``n_docs`` documents; document d is now code[d], ascending, new ones have none."""
+        return replace(self, indptr=moved_rows(self.indptr, code, n_docs))
+
+
+def moved_rows(indptr: NDArray[np.int64], code: NDArray[np.int32], rows: int) -> NDArray[np.int64]:
+    """Return int64 (rows + 1,): row d is now row code[d], ascending, so that entries stay in place."""
+    lengths = np.zeros(rows, dtype=np.int64)
+    lengths[code] = np.diff(indptr)
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

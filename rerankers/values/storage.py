@@ -16,7 +16,7 @@ from rerankers.values.groups import GroupAlignment
 from rerankers.values.ids import Ids
 from rerankers.values.ragged import Ragged
 from rerankers.values.rankings import Rankings
-from rerankers.values.table import ParquetWriter, from_lists, one_array, open_table, reading, to_lists, with_facts
+from rerankers.values.table import ParquetWriter, from_lists, one_array, open_table, reading, to_lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,9 +27,8 @@ _RANKINGS = ("weight", "label", "items")
 
 def write_ids(path: Path, ids: Ids) -> None:
     """Write ids in their order."""
-    table = pa.table({"name": ids.names})
-    with ParquetWriter(path, with_facts(table.schema, {"kind": "ids", "ids": ids.fingerprint})) as writer:
-        writer.write(table)
+    with ParquetWriter(path, {"kind": "ids", "ids": ids.fingerprint}) as writer:
+        writer.write(pa.table({"name": ids.names}))
 
 
 def read_ids(path: Path) -> Ids:
@@ -54,25 +53,18 @@ class RaggedWriter:
     """
 
     def __init__(self, path: Path, docs: Ids) -> None:
-        self._path, self._docs = path, docs
-        self._writer: ParquetWriter | None = None
+        self._writer = ParquetWriter(path, {"kind": "ragged", "ids": docs.fingerprint})
 
     def __enter__(self) -> Self:
+        self._writer.__enter__()
         return self
 
     def write(self, block: Ragged) -> None:
-        """Add a block."""
-        table = pa.table(_ragged_columns(block))
-        if self._writer is None:
-            facts = {"kind": "ragged", "ids": self._docs.fingerprint}
-            self._writer = ParquetWriter(self._path, with_facts(table.schema, facts)).__enter__()
-        self._writer.write(table)
+        """Add a block; ValueError where its columns are not those of the first."""
+        self._writer.write(pa.table(_ragged_columns(block)))
 
     def __exit__(self, *exception: Any) -> None:
-        if self._writer is not None:
-            self._writer.__exit__(*exception)
-        elif exception[0] is None:
-            raise ValueError(f"{self._path}: no block was written; expected at least one, be it empty")
+        self._writer.__exit__(*exception)
 
 
 def write_ragged(path: Path, ragged: Ragged, docs: Ids) -> None:
@@ -112,7 +104,7 @@ def read_ragged(path: Path, cls: type[R], docs: Ids, block: int | None = None) -
 def write_rankings(path: Path, rankings: Rankings, docs: Ids) -> None:
     """Write rankings together with the rows they are over."""
     table = pa.table(_ragged_columns(rankings.over) | {f"ranking_{k}": v for k, v in ranking_lists(rankings).items()})
-    with ParquetWriter(path, with_facts(table.schema, {"kind": "rankings", "ids": docs.fingerprint})) as writer:
+    with ParquetWriter(path, {"kind": "rankings", "ids": docs.fingerprint}) as writer:
         writer.write(table)
 
 
@@ -158,9 +150,8 @@ def write_groups(path: Path, groups: GroupAlignment, docs: Ids) -> None:
         "alignment": groups.kind,
         "resolved": groups.resolved,
     }
-    table = pa.table(columns)
-    with ParquetWriter(path, with_facts(table.schema, facts)) as writer:
-        writer.write(table)
+    with ParquetWriter(path, facts) as writer:
+        writer.write(pa.table(columns))
 
 
 def read_groups(path: Path, docs: Ids) -> GroupAlignment:

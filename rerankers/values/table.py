@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -77,7 +77,7 @@ class ParquetWriter:
     ) -> None:
         self._path, self._facts, self._schema, self._rows, self._typed = path, facts, schema, rows, typed
         self._stack = ExitStack()
-        self._writer: pq.ParquetWriter | None = None
+        self._writer: Any = None
         self._waiting: list[pa.Table] = []
         self._count = 0
 
@@ -105,7 +105,9 @@ class ParquetWriter:
         if self._writer is None:
             self._open(table.schema)
         if not table.schema.equals(self._schema):
-            raise ValueError(f"{self._path}: columns {table.schema}; expected {self._schema} as before")
+            both = (table.schema, self._schema)
+            found, expected = (", ".join(f"{field.name} {field.type}" for field in each or ()) for each in both)
+            raise ValueError(f"{self._path}: columns {found}; expected {expected} as before")
         self._waiting.append(table)
         self._count += table.num_rows
         if self._rows is None:
@@ -120,10 +122,14 @@ class ParquetWriter:
         self._count -= rows
 
     def __exit__(self, *exception: Any) -> None:
-        with self._stack:  # closes the file, then gives it its name, unless something was raised
-            self._stack.push(lambda *_: None)
-            if exception[0] is None and self._writer is None:
+        if exception[0] is not None:
+            self._stack.__exit__(*exception)
+            return
+        with self._stack:
+            if self._writer is None:
                 raise ValueError(f"{self._path}: nothing was written; expected at least one block, be it empty")
+            if self._count:
+                self._write_group(self._count)
 
 
 def open_table(path: Path, kind: str) -> tuple[pq.ParquetFile, dict[str, Any]]:

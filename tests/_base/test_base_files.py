@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerankers._base.byte_blocks import count_lines, line_ends, read_blocks
+from rerankers._base.byte_blocks import count_lines, filled_lines, line_ends, read_blocks
 from rerankers._base.errors import ConfigError, InputError, MissingError, Problems
 from rerankers._base.files import atomic_path, collect_lines, lines_at, open_bytes, read_lines, write_text
 
@@ -66,7 +66,9 @@ def test_blocks_are_the_whole_file_in_whole_lines(
     ]
     for _, block in blocks:
         assert line_ends(block) == block.count(b"\n")
-        assert count_lines(block) == len(block.decode().removesuffix("\n").split("\n"))
+        lines = block.decode().removesuffix("\n").split("\n")
+        assert count_lines(block) == len(lines)
+        assert filled_lines(block).tolist() == [index for index, line in enumerate(lines) if line]
 
 
 def test_not_utf8_names_the_line(tmp_path: Path, name: str) -> None:

@@ -54,7 +54,8 @@ def test_yaml_agrees_with_its_dataclass(option: Path) -> None:
     if option.stem in ("cacm_P", "cacm_C", "positions", "topk_set"):
         return  # named choices of values
     for key, value in node.items():
-        default = fields[key].default
+        factory = fields[key].default_factory
+        default = fields[key].default if factory is dataclasses.MISSING else factory()
         if default is dataclasses.MISSING:
             assert value == "???", key
         else:

@@ -37,16 +37,21 @@ def test_lists_stay_lists() -> None:
 
 
 def test_null_quoted_and_interpolated_values_stay() -> None:
-    assert parsed("evaluate", "groups=null") is None
+    assert parsed("evaluate", "run=null") is None
     assert parsed("evaluate", "run='already quoted'") == "already quoted"
     assert parsed("run", "output=${paths.cache}/x") == "${paths.cache}/x"
 
 
 def test_other_keys_and_flags_are_untouched() -> None:
-    words = ["method=kl_tilt,uniform", "groups=[a,b]", "--multirun", "measures.names=[nDCG@10]", "seed=range(5)"]
+    words = ["method=kl_tilt,uniform", "groups=[a,b]", "--multirun", "~method", "seed=range(5)"]
     assert quote_overrides("run", words) == words
 
 
+def test_measure_names_need_no_quotes() -> None:
+    word = "measures.names=[nDCG@10,EEL(group='region',p=0.5)@20,'P@5']"
+    assert parsed("run", word) == ["nDCG@10", "EEL(group='region',p=0.5)@20", "P@5"]
+
+
 def test_groups_is_a_path_in_evaluate_only() -> None:
-    assert quote_overrides("evaluate", ["groups=my groups.csv"]) == ["groups='my groups.csv'"]
+    assert quote_overrides("evaluate", ["groups=my groups.csv"]) == ["groups.path='my groups.csv'"]
     assert quote_overrides("run", ["groups=cacm_P"]) == ["groups=cacm_P"]

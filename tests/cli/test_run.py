@@ -16,9 +16,9 @@ from rerankers.runs import read_policy
 from tests.cli.conftest import QUERIES, Run, write_collection
 
 FILES = (
-    "run.parquet run.trec.gz policy.parquet measures.parquet measures.json measures.csv report.html config.yaml "
-    "metadata.yaml"
-).split()
+    *("run.parquet", "run.trec.gz", "policy.parquet", "measures.parquet", "measures.json", "measures.csv"),
+    *("report.html", "config.yaml", "metadata.yaml"),
+)
 BITS = ("run.parquet", "run.trec.gz", "policy.parquet", "measures.parquet", "measures.csv")
 QUICK = ("samples=7", "measures.resamples=50")
 
@@ -70,7 +70,7 @@ def test_files_and_their_agreement(command: Run, tiny: Path, tiny_run: Path, tmp
 def test_policy_gives_the_same_rankings(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
     assert command(*words(tiny, tiny_run, tmp_path / "o", "seed=3"))[0] == 0
     saved = read_policy(tmp_path / "o" / "policy.parquet")
-    rankings = saved.policy.sample(saved.samples, saved.seed)
+    rankings = saved.rankings()
     names = saved.docs.take(rankings.over.doc[rankings.flat])
     qid = [saved.qids[code] for code in rankings.over.query[rankings.row_of_ranking][rankings.ranking_of_item]]
     run = pq.read_table(tmp_path / "o" / "run.parquet").to_pydict()
@@ -166,7 +166,7 @@ def test_draws_approach_the_exact_exposure(command: Run, tiny: Path, tiny_run: P
 @pytest.mark.java
 def test_bm25_on_the_generated_collection(command: Run, tmp_path: Path) -> None:
     output = tmp_path / "o"
-    code, out, err = command(
+    code, _, err = command(
         "run", "collection.documents=300", "collection.topics=12", "retriever.k=50", f"output={output}", *QUICK
     )
     assert code == 0, err

@@ -104,6 +104,12 @@ def test_the_store_is_small_and_survives_a_trip_to_a_worker() -> None:
     assert list(back.texts(["title"])) == list(store.texts(["title"]))
 
 
+def test_docnos_go_on_over_blocks() -> None:
+    size = BLOCK + 3
+    collection = Generated(documents=size, topics=1).load()
+    assert [docno for docno, _ in words(collection)] == collection.docs.take(np.arange(size))
+
+
 def test_fields_are_joined_in_the_order_asked_for() -> None:
     store = GeneratedDocuments(WorldSpec(0, 5, 1.0, 0.5))
     titles, abstracts = (dict(store.texts([field])) for field in ("title", "abstract"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from folders import QUERIES, folder, load
+from collection_folders import QUERIES, folder, load
 from omegaconf import OmegaConf
 
 from rerankers._base.errors import ConfigError, InputError

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from folders import by_line, folder, lines, problems_of
+from collection_folders import by_line, folder, lines, problems_of
 
 from rerankers._base.errors import ConfigError
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from folders import DOCS, QUERIES, folder, lines, load
+from collection_folders import DOCS, QUERIES, folder, lines, load
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.collections.jsonl_store import JsonlDocuments
-from rerankers.values import Collection
+from rerankers.values import Collection, Ids
 
 
 def texts(collection: Collection, *fields: str) -> dict[str, str]:
@@ -186,3 +186,9 @@ def test_two_files_for_one_purpose_are_refused(tmp_path: Path) -> None:
     folder(tmp_path, documents__jsonl="{}")
     with pytest.raises(InputError, match=r"docs\.jsonl, documents\.jsonl"):
         load(tmp_path)
+
+
+def test_more_documents_move_the_numbers_along(tmp_path: Path) -> None:
+    collection = load(folder(tmp_path, [{"id": "b", "year": 2}, {"id": "d", "year": 4}]))
+    wider = collection.over(Ids.of(["a", "b", "c", "d"]))
+    np.testing.assert_array_equal(wider.fields["year"], [np.nan, 2, np.nan, 4])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from folders import lines
+from collection_folders import lines
 
 from rerankers.collections.query_files import read_queries
 from rerankers.values import Topics

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import multivariate_normal, norm
 from world_twins import affinity, h_index, logistic
 
 from rerankers._base.errors import ConfigError
+from rerankers._base.streams import generator
 from rerankers.collections import Generated, draw_grades
 from rerankers.collections.world import BLOCK, World, WorldSpec
 from rerankers.collections.world_citations import REFERENCES, author_facts, citation_counts, years
 from rerankers.collections.world_people import TEAM_SIZES, People, productivity_ranks
 from rerankers.collections.world_relevance import FLOOR, grade_probability, related, relevance_probability
-from rerankers.collections.world_text import made_up_words, zipf_ranks
+from rerankers.collections.world_text import draw_words, made_up_words, zipf_ranks
 from rerankers.collections.world_topics import Needs
 from rerankers.values import Authors, Ids
 
@@ -79,6 +83,37 @@ def test_related_scores_match_the_twin_and_miss_no_pair() -> None:
             assert ((topic, doc) in seen) == (a > 0)
             if a > 0:
                 assert seen[topic, doc] == pytest.approx(12 * a + 0.7 * profile.quality[doc])
+
+
+def test_words_speak_to_the_point_with_the_stated_probability(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[NDArray[np.float64]] = []
+
+    def spy(rng: object, text: NDArray[np.int64], topical: NDArray[np.float64], *rest: object) -> NDArray[np.int64]:
+        seen.append(topical)
+        return text
+
+    monkeypatch.setattr("rerankers.collections.world.draw_words", spy)
+    world = World.of(WorldSpec(0, 50, 1.5, 0.5))
+    row_of_word, ends = world.texts(0)
+    assert len(row_of_word) == ends[-1, 1]
+    for row, favoured in enumerate(world.profile(0).favoured.tolist()):
+        start = int(ends[row - 1, 1]) if row else 0
+        assert set(row_of_word[start : ends[row, 1]].tolist()) == {row}
+        lean = 1.5 * (favoured - 0.5)
+        np.testing.assert_allclose(seen[0][start : ends[row, 0]], logistic(math.log(0.8 / 0.2) + lean))
+        np.testing.assert_allclose(seen[0][ends[row, 0] : ends[row, 1]], logistic(lean))
+
+
+def test_words_come_from_themes_by_their_shares() -> None:
+    words_of = np.arange(3 * 10, dtype=np.int32).reshape(3, 10) + 1000
+    text, shares = np.repeat([0, 1], 30_000), np.array([[0.7, 0.3], [0.2, 0.8]])
+    drawn = draw_words(generator(0), text, np.full(60_000, 0.6), np.array([[2, 0], [1, 2]]), shares, words_of, 500)
+    for row, themes in enumerate([{2: 0.7, 0: 0.3}, {1: 0.2, 2: 0.8}]):
+        mine = drawn[text == row]
+        assert np.mean(mine < 500) == pytest.approx(0.4, abs=0.015)
+        for theme in range(3):
+            stated = 0.6 * themes.get(theme, 0.0)
+            assert np.mean((mine - 1000) // 10 == theme) == pytest.approx(stated, abs=0.015)
 
 
 def test_themes_of_a_document_differ_and_shares_sum_to_one() -> None:
@@ -165,6 +200,27 @@ def test_citations_go_backwards_and_the_rich_get_richer() -> None:
     assert citation_counts(0, quality[:1]).tolist() == [0]
 
 
+def test_citations_match_a_twin_that_goes_reference_by_reference() -> None:
+    quality = np.random.default_rng(1).standard_normal(60)
+    rng = generator(9, "citations")
+    number = rng.poisson(REFERENCES, 60)
+    number[0] = 0
+    citing = [doc for doc in range(60) for _ in range(number[doc])]
+    first, second, coin, copy = (rng.random(len(citing)) for _ in range(4))
+    targets: list[int] = []
+    for edge, doc in enumerate(citing):
+        earlier = int(number[:doc].sum())
+        if coin[edge] < 0.5 and earlier:
+            targets.append(targets[int(copy[edge] * earlier)])
+        else:
+            one, other = int(first[edge] * doc), int(second[edge] * doc)
+            targets.append(one if quality[one] >= quality[other] else other)
+    assert all(target < doc for doc, target in zip(citing, targets, strict=True))
+    distinct = set(zip(citing, targets, strict=True))
+    twin = [sum(target == doc for _, target in distinct) for doc in range(60)]
+    assert citation_counts(9, quality).tolist() == twin
+
+
 def test_years_ascend_over_three_decades() -> None:
     year = years(3000)
     assert (year[0], year[-1]) == (1995, 2024)
@@ -189,6 +245,7 @@ def test_author_facts_match_the_twin() -> None:
     "wrong",
     [
         {"documents": 1},
+        {"documents": 10.5},
         {"documents": 20_000_000},
         {"topics": 0},
         {"variants": 0},

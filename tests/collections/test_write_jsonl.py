@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from folders import QUERIES, folder, load
+from collection_folders import QUERIES, folder, load
 from hypothesis import given, settings
 from test_generated_world import worlds
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import fsum
 
 import numpy as np
@@ -51,7 +51,7 @@ def averaged_target(grades: np.ndarray, position: np.ndarray | None, continuatio
     ideal = [
         plain_exposure(list(order), position, continuation)
         for order in permutations(range(len(grades)))
-        if all(grades[a] >= grades[b] for a, b in zip(order, order[1:], strict=False))
+        if all(grades[a] >= grades[b] for a, b in pairwise(order))
     ]
     return np.array([fsum(values) / len(ideal) for values in zip(*ideal, strict=True)])
 

@@ -27,8 +27,11 @@ def test_text_of_specs(spec: object, text: str) -> None:
 
 
 def test_specs_are_values_except_those_with_arrays() -> None:
-    assert GERR(0.5) == GERR() and hash(GERR(0.5)) == hash(GERR()) and GERR(0.4) != GERR()
-    assert Positions([1]) == Positions((1.0,)) and hash(Positions([1])) == hash(Positions((1.0,)))
+    assert GERR(0.5) == GERR()
+    assert hash(GERR(0.5)) == hash(GERR())
+    assert GERR(0.4) != GERR()
+    assert Positions([1]) == Positions((1.0,))
+    assert hash(Positions([1])) == hash(Positions((1.0,)))
     assert Cascade(np.ones(2)) != Cascade(np.ones(2))
     assert len({Cascade(np.ones(2)), Cascade(np.ones(2))}) == 2
 
@@ -36,7 +39,10 @@ def test_specs_are_values_except_those_with_arrays() -> None:
 def test_words_of_configs() -> None:
     assert list(MODELS) == ["gerr", "rbp", "err", "dcg", "positions", "topk_set"]
     assert {word for word, model in MODELS.items() if model is GERR or model is ERR} == {"gerr", "err"}
-    assert GERR().needs_grades and ERR().needs_grades and not RBP().needs_grades and not DCG().needs_grades
+    assert GERR().needs_grades
+    assert ERR().needs_grades
+    assert not RBP().needs_grades
+    assert not DCG().needs_grades
 
 
 @pytest.mark.parametrize(
@@ -60,7 +66,7 @@ def test_words_of_configs() -> None:
     ],
 )
 def test_wrong_arguments_say_what_was_found_and_expected(make: object) -> None:
-    with pytest.raises(ValueError, match="found .* expected"):
+    with pytest.raises(ValueError, match=r"found .* expected"):
         make()  # type: ignore[operator]
 
 

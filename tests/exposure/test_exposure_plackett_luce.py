@@ -106,7 +106,8 @@ def test_spreads_of_any_size(spread: float) -> None:
     score = np.linspace(0, -spread, 30)
     for spec in (RBP(0.9), DCG()):
         exposure = pl_exposure(score, spec)
-        assert np.all(np.isfinite(exposure)) and np.all(np.diff(exposure) < 1e-15)
+        assert np.all(np.isfinite(exposure))
+        assert np.all(np.diff(exposure) < 1e-15)
     if spread > 2000:
         np.testing.assert_allclose(pl_exposure(score, RBP(0.9)), 0.9 ** np.arange(30), rtol=1e-14)
 

@@ -46,8 +46,7 @@ def test_static_runs_agree_with_ir_measures(seed: int, name: str) -> None:
     measure = parse(name)
     qrels, run = as_ir_measures(rankings, made.judgments)
     expected = {
-        result.query_id: result.value
-        for result in ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, run)
+        result.query_id: result.value for result in ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, run)
     }
     scores = measure.per_unit(Evaluation(rankings, made.judgments))
     answered = {row for row in range(30) if lists_of(rankings, row)[0][1]}

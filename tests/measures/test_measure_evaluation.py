@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from measure_worlds import World, alignment, random_rankings, world
 
+from rerankers._base.errors import ConfigError
 from rerankers.exposure import GERR, RBP, BrowsingModel
 from rerankers.measures import parse, parse_many
 from rerankers.measures.evaluation import Evaluation, Options
@@ -23,6 +24,16 @@ def policy_of(made: World) -> PlackettLuce:
     return PlackettLuce(made.candidates, zscore(made.candidates.indptr, made.candidates.score), made.stream)
 
 
+class Formless:
+    """A policy without a closed form."""
+
+    def __init__(self, policy: PlackettLuce) -> None:
+        self.over, self.stream, self.sample = policy.over, policy.stream, policy.sample
+
+    def exposure(self, browsing: object) -> None:
+        return None
+
+
 @pytest.mark.parametrize("name", ["EEL", "EED", "EER", "utility", "group_EEL", "group_EED", "group_EER"])
 @pytest.mark.parametrize("universe", ["union", "judged"])
 def test_exact_agrees_with_draws_within_five_standard_errors(name: str, universe: str) -> None:
@@ -33,10 +44,7 @@ def test_exact_agrees_with_draws_within_five_standard_errors(name: str, universe
         [
             measure.per_unit(
                 Evaluation(
-                    policy,
-                    made.judgments,
-                    made.groups,
-                    Options(universe=universe, samples=draws, seed=seed, force_draws=True),
+                    Formless(policy), made.judgments, made.groups, Options(universe=universe, samples=draws, seed=seed)
                 )
             ).value
             for seed in range(30)
@@ -55,8 +63,7 @@ def test_few_draws_are_unbiased_too() -> None:
     for name, value in zip(("EEL", "group_EEL"), plain, strict=True):
         drawn, plug_in = [], []
         for seed in range(400):
-            options = Options(samples=3, seed=seed, force_draws=True)
-            estimate = Evaluation(policy, made.judgments, made.groups, options)
+            estimate = Evaluation(Formless(policy), made.judgments, made.groups, Options(samples=3, seed=seed))
             drawn.append(parse(name).per_unit(estimate).value)
             published = Evaluation(policy.sample(3, seed), made.judgments, made.groups)
             plug_in.append(parse(name).per_unit(published).value)
@@ -69,38 +76,27 @@ def test_which_of_the_two_is_recorded() -> None:
     made = world(3)
     policy, model = policy_of(made), GERR()
     assert not Evaluation(policy, made.judgments).estimated(model)
-    forced = Evaluation(policy, made.judgments, {}, Options(force_draws=True, samples=7))
-    assert forced.estimated(model)
-    draws = forced.candidate_exposure(model).draws
-    assert draws is not None
-    assert draws.tolist() == [7] * len(made.qids)
+    for source, forced in ((policy, True), (Formless(policy), False)):
+        evaluation = Evaluation(source, made.judgments, {}, Options(force_draws=forced, samples=7))
+        assert evaluation.estimated(model)
+        draws = evaluation.candidate_exposure(model).draws
+        assert draws is not None
+        assert draws.tolist() == [7] * len(made.qids)
     assert not Evaluation(policy.sample(3, 0), made.judgments).estimated(model)
 
 
-class Formless:
-    """A policy without a closed form."""
-
-    def __init__(self, policy: PlackettLuce) -> None:
-        self.over, self.stream, self.sample = policy.over, policy.stream, policy.sample
-
-    def exposure(self, browsing: object) -> None:
-        return None
-
-
-def test_without_a_closed_form_draws_are_used() -> None:
+def test_forced_draws_are_judged_as_the_run_that_is_published() -> None:
     made = world(3)
     policy = policy_of(made)
-    options = Options(samples=20, seed=5)
-    formless = Evaluation(Formless(policy), made.judgments, made.groups, options)  # type: ignore[arg-type]
     forced = Evaluation(policy, made.judgments, made.groups, Options(samples=20, seed=5, force_draws=True))
-    assert formless.estimated(GERR())
+    published = Evaluation(policy.sample(20, 5), made.judgments, made.groups)
     for measure in ALL:
-        np.testing.assert_array_equal(measure.per_unit(formless).value, measure.per_unit(forced).value)
+        np.testing.assert_array_equal(measure.per_unit(forced).value, measure.per_unit(published).value)
 
 
 def test_one_draw_tells_nothing_about_disparity() -> None:
     made = world(3)
-    evaluation = Evaluation(policy_of(made), made.judgments, made.groups, Options(samples=1, force_draws=True))
+    evaluation = Evaluation(Formless(policy_of(made)), made.judgments, made.groups, Options(samples=1))
     for name in ("EEL", "EED", "group_EEL"):
         scores = parse(name).per_unit(evaluation)
         assert {REASONS[code] for code in scores.reason} == {"too_few_draws"}
@@ -128,7 +124,7 @@ def test_the_ideal_policy_has_no_loss_and_the_worst_first_has_one() -> None:
     assert np.nanmax(parse("EEL").per_unit(Evaluation(reverse, made.judgments)).value) > 0.1
 
 
-def blocks(made: World, policy: PlackettLuce, cuts: list[int], options: Options) -> list:
+def blocks(made: World, policy: PlackettLuce, cuts: list[int], options: Options, formless: bool) -> list:
     out = []
     for start, stop in zip([0, *cuts], [*cuts, len(made.qids)], strict=True):
         part = PlackettLuce(
@@ -136,18 +132,19 @@ def blocks(made: World, policy: PlackettLuce, cuts: list[int], options: Options)
             policy.logit[made.candidates.indptr[start] : made.candidates.indptr[stop]],
             made.stream[start:stop],
         )
-        evaluation = Evaluation(part, made.judgments, made.groups, options)
+        source = Formless(part) if formless else part
+        evaluation = Evaluation(source, made.judgments, made.groups, options)
         out.append(measure_block(evaluation, ALL, made.qids[start:stop], "s"))
     return out
 
 
-@pytest.mark.parametrize("force", [False, True])
-def test_blocks_do_not_change_bits(force: bool) -> None:
+@pytest.mark.parametrize(("force", "formless"), [(False, False), (True, False), (False, True)])
+def test_blocks_do_not_change_bits(force: bool, formless: bool) -> None:
     made = world(9, queries=40, longest=30, n_docs=200)
     policy, options = policy_of(made), Options(samples=9, force_draws=force)
-    whole = concat(blocks(made, policy, [], options))
-    assert concat(blocks(made, policy, [1, 2, 17, 39], options)).equals(whole)
-    assert concat(blocks(made, policy, list(range(1, 40)), options)).equals(whole)
+    whole = concat(blocks(made, policy, [], options, formless))
+    assert concat(blocks(made, policy, [1, 2, 17, 39], options, formless)).equals(whole)
+    assert concat(blocks(made, policy, list(range(1, 40)), options, formless)).equals(whole)
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -212,6 +209,12 @@ def test_refuses_alignments_that_do_not_fit() -> None:
     )
     with pytest.raises(ValueError, match="resolved: False"):
         Evaluation(rankings, made.judgments, {"economy": loose})
+
+
+def test_options_are_refused_when_they_are_made() -> None:
+    for wrong, message in (({"universe": "all"}, "union"), ({"samples": 0}, "samples"), ({"cutoff": 0}, "cutoff")):
+        with pytest.raises(ConfigError, match=message):
+            Options(**wrong)  # type: ignore[arg-type]
 
 
 def test_candidates_can_be_any_ragged_rows() -> None:

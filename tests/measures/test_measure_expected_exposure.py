@@ -84,9 +84,7 @@ def test_a_cutoff_hides_what_is_below_it_from_exposure_and_target() -> None:
 def test_satisfaction_is_one_under_rbp_and_graded_under_err() -> None:
     over = Candidates(np.array([0]), np.array([0, 3]), np.arange(3))
     judgments = Judgments(np.array([0]), np.array([0, 3]), np.arange(3), {"grade": np.array([2, 0, 1], np.int16)})
-    evaluation = Evaluation(
-        Rankings.of_matrix(over, [np.array([[0, 1, 2]])]), judgments, {}, Options(max_grade=2)
-    )
+    evaluation = Evaluation(Rankings.of_matrix(over, [np.array([[0, 1, 2]])]), judgments, {}, Options(max_grade=2))
     assert per_unit("utility(umodel='rbp',p=0.5)", evaluation) == pytest.approx([1.25])
     assert per_unit("utility(umodel='dcg')", evaluation) == pytest.approx([1.5])
     # ERR: R = (2^g - 1) / 2^2, here 3/4, 0 and 1/4; the last is seen with probability 1/4.
@@ -99,7 +97,9 @@ def test_a_document_of_several_groups_counts_in_full_for_each() -> None:
     exposure = one.exposure(one.options.model)
     totals = one.by_group("economy", exposure)
     weight = np.zeros(made.groups["economy"].n_docs)
-    np.add.at(weight, np.repeat(np.arange(len(weight)), np.diff(made.groups["economy"].indptr)), made.groups["economy"].weight)
+    np.add.at(
+        weight, np.repeat(np.arange(len(weight)), np.diff(made.groups["economy"].indptr)), made.groups["economy"].weight
+    )
     assert totals.sum() == pytest.approx(np.sum(exposure * weight[one.over.doc]))
 
 
@@ -135,8 +135,15 @@ def test_nothing_ranked_is_zero_exposure() -> None:
 
 
 def test_no_query_at_all() -> None:
-    evaluation = Evaluation(Rankings.of_matrix(Candidates.empty(), []), Judgments.empty().with_columns(grade=np.empty(0, np.int16)))
-    assert len(per_unit("EEL", evaluation)) == len(per_unit("AP", evaluation)) == len(per_unit("Judged@5", evaluation)) == 0
+    evaluation = Evaluation(
+        Rankings.of_matrix(Candidates.empty(), []), Judgments.empty().with_columns(grade=np.empty(0, np.int16))
+    )
+    assert (
+        len(per_unit("EEL", evaluation))
+        == len(per_unit("AP", evaluation))
+        == len(per_unit("Judged@5", evaluation))
+        == 0
+    )
 
 
 def test_parameters_that_a_model_does_not_have_are_refused() -> None:

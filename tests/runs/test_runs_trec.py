@@ -205,7 +205,7 @@ def test_the_fast_path_reads_what_the_exact_path_reads(lines: list[str], ending:
     exact = trec._parse_lines(5, block, problems, counts)
     if fast is not None:
         assert not problems
-        assert not counts
+        assert counts.get("blank_lines", 0) == byte_blocks.count_lines(block) - fast.num_rows
         assert fast.to_pylist() == exact.to_pylist()
 
 
@@ -225,6 +225,12 @@ def test_blocks_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert plain_of(read_run(tmp_path / "a")) == plain
     lines[333] = "q Q0 d 1 x t"
     assert problems_in(tmp_path / "a", "\n".join(lines)) == [(334, "score 'x'")]
+
+
+def test_a_block_of_blank_lines(tmp_path: Path) -> None:
+    assert problems_in(tmp_path / "a", "\n\n\x00") == [(3, "1 fields")]
+    (tmp_path / "a").write_text("\n\nq Q0 d 1 1 t")
+    assert read_run(tmp_path / "a").counts == {"blank_lines": 2}
 
 
 def test_scores_are_read_to_the_last_bit(tmp_path: Path) -> None:

@@ -171,11 +171,11 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
     one, two = ragged_of({0: {1: 1}}, column="one"), ragged_of({1: {1: 1}}, column="two")
     with pytest.raises(RuntimeError, match="stop"):
         write(path, one, stop=True)
-    with pytest.raises(ValueError, match="no block was written"):
+    with pytest.raises(ValueError, match="nothing was written"):
         write(path)
     with pytest.raises(ValueError, match="columns named doc cannot be stored"):
         write(path, Ragged.empty().with_columns(doc=np.empty(0)))
-    with pytest.raises(pa.ArrowInvalid, match="Schema"):
+    with pytest.raises(ValueError, match=r"columns .* as before"):
         write(path, one, two)
     assert list(tmp_path.iterdir()) == []
 
@@ -186,7 +186,7 @@ def test_row_groups_do_not_depend_on_the_pieces(folder: Path, pieces: list[list[
     whole = [x for piece in pieces for x in piece]
 
     def write(name: str, parts: list[list[int]]) -> bytes:
-        with ParquetWriter(folder / name, schema, rows, typed=False) as writer:
+        with ParquetWriter(folder / name, schema=schema, rows=rows, typed=False) as writer:
             for part in parts:
                 writer.write(pa.table([part, [str(x) for x in part]], schema=schema))
         return (folder / name).read_bytes()
