@@ -1,0 +1,32 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_ten_lines_print_what_is_shown() -> None:
+    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    shown = re.search(r"```text\n(.*?)```", README, re.DOTALL)
+    assert code is not None
+    assert shown is not None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code[1], "README.md", "exec"), {})
+    assert printed.getvalue() == shown[1]
+
+
+def test_options_named_in_the_readme_exist() -> None:
+    conf = Path(__file__).resolve().parent.parent / "conf"
+    commands = re.findall(r"^fair-rerank (?:run|evaluate) ?(.*?)(?:\s{2,}#.*|\s#.*)?$", README, re.MULTILINE)
+    assert len(commands) > 5
+    chosen = [pair for line in commands for pair in re.findall(r"\b(\w+)=(\w+)", line) if (conf / pair[0]).is_dir()]
+    assert chosen
+    for group, option in chosen:
+        if (group, option) != ("groups", "groups"):
+            assert (conf / group / f"{option}.yaml").is_file(), (group, option)
