@@ -51,7 +51,7 @@ def read_parquet(path: Path, problems: Problems, counts: dict[str, int]) -> Draf
 
 @contextmanager
 def open_sink(path: Path) -> Iterator[Sink]:
-    """Open a parquet file for writing runs, in row groups of about a million rows."""
+    """Open a parquet file for writing runs, whole or not at all, in row groups of about a million rows."""
     with ParquetWriter(path, schema=SCHEMA, rows=_ROWS, typed=False) as writer:
         yield _ParquetSink(writer)
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rerankers._base.errors import InputError, Problems
-from rerankers._base.files import open_bytes, read_lines
+from rerankers._base.files import COMPRESSED, open_bytes, read_lines
 from rerankers.runs import jsonl, mapping, parquet, table, trec
 from rerankers.runs.draft import Draft, build
 from rerankers.runs.run import PARQUET_FILE, TREC_FILE, Run, run_name
+
+_ARCHIVES = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
 def read_run(source: Any) -> Run:
@@ -68,7 +70,11 @@ def _file(path: Path) -> Path:
 
 def _read_file(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
     with open_bytes(path) as stream:
-        magic = b"" if path.suffix in (".gz", ".zst") else stream.read(4)
+        magic = b"" if path.suffix in COMPRESSED else stream.read(4)
+    for archive, suffix in _ARCHIVES.items():
+        if magic.startswith(archive):
+            found = f"an archive without the suffix {suffix}"
+            raise InputError.one(str(path), found, "a name that tells", mend=f"Rename it to {path.name}{suffix}.")
     if magic == parquet.MAGIC or path.suffix == ".parquet":
         return parquet.read_parquet(path, problems, counts)
     first = next((line for _, line in read_lines(path) if line.strip()), None)

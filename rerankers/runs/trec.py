@@ -15,7 +15,7 @@ import pyarrow.csv
 
 from rerankers._base.byte_blocks import count_lines, filled_lines, read_blocks
 from rerankers._base.errors import ConfigError, InputError, Problem, Problems
-from rerankers._base.files import BYTE_ORDER_MARK
+from rerankers._base.files import BYTE_ORDER_MARK, atomic_path
 from rerankers.runs.columns import WHOLE, by_name, encode, real_number, whole_numbers
 from rerankers.runs.compress import GzipWriter, open_for_text
 from rerankers.runs.draft import Draft
@@ -181,8 +181,8 @@ def _unprintable(names: Sequence[str] | pa.LargeStringArray) -> list[str]:
 
 @contextmanager
 def open_sink(path: Path, tag: str) -> Iterator[Sink]:
-    """Open a text file for writing runs."""
-    with open_for_text(path) as stream:
+    """Open a text file for writing runs, whole or not at all."""
+    with atomic_path(path) as temporary, open_for_text(temporary) as stream:
         yield _TextSink(stream, tag)
 
 

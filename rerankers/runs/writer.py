@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from rerankers._base.files import atomic_path
 from rerankers.runs import parquet, trec
-from rerankers.runs.piece import Piece, Sink
+from rerankers.runs.piece import Piece
 
 if TYPE_CHECKING:
     from rerankers.values import Ids, Rankings
@@ -41,19 +40,10 @@ class RunWriter:
         self.counts: dict[str, int] = {"empty_rankings_not_written": 0}
 
     def __enter__(self) -> Self:
-        self._sink = self._stack.enter_context(self._open())
+        parquet_file = self._path.suffix == ".parquet"
+        opened = parquet.open_sink(self._path) if parquet_file else trec.open_sink(self._path, self._tag)
+        self._sink = self._stack.enter_context(opened)
         return self
-
-    @contextmanager
-    def _open(self) -> Iterator[Sink]:
-        with atomic_path(self._path) as temporary:
-            opened = (
-                parquet.open_sink(temporary)
-                if self._path.suffix == ".parquet"
-                else trec.open_sink(temporary, self._tag)
-            )
-            with opened as sink:
-                yield sink
 
     def write(self, rankings: Rankings, qids: Sequence[str], docs: Ids) -> None:
         """Add the rankings of some queries.

@@ -112,6 +112,16 @@ def test_spreads_of_any_size(spread: float) -> None:
         np.testing.assert_allclose(pl_exposure(score, RBP(0.9)), 0.9 ** np.arange(30), rtol=1e-14)
 
 
+@pytest.mark.parametrize("n", [70, 2000])
+def test_equal_scores_in_long_rows(n: int) -> None:
+    for p in (0.5, 0.9, 0.999):
+        expected = -np.expm1(n * np.log(p)) / ((1 - p) * n)
+        found = exact_exposure(one_row(n), np.full(n, 3.0), np.full(n, p))
+        np.testing.assert_allclose(found, expected, rtol=2e-14)
+        cut = pl_exposure(np.zeros(n), RBP(p, cutoff=60))
+        np.testing.assert_allclose(cut, -np.expm1(60 * np.log(p)) / ((1 - p) * n), rtol=n * 1e-15)
+
+
 def test_large_rows_keep_their_accuracy() -> None:
     n = 100_000
     uniform = exact_exposure(one_row(n), np.zeros(n), np.full(n, 0.999))

@@ -184,6 +184,11 @@ def test_truncated_archive(tmp_path: Path) -> None:
     assert "archive" in problems_in(tmp_path / "a.zst", b"nothing of the kind")[0][1]
 
 
+@pytest.mark.parametrize(("data", "suffix"), [(gzip.compress(b""), ".gz"), (b"\x28\xb5\x2f\xfd", ".zst")])
+def test_archives_that_hide(tmp_path: Path, data: bytes, suffix: str) -> None:
+    assert problems_in(tmp_path / "a.txt", data) == [(None, f"an archive without the suffix {suffix}")]
+
+
 def test_problems_are_bounded(tmp_path: Path) -> None:
     found = problems_in(tmp_path / "a", "one two\n" * 3000)
     assert len(found) == 1001
@@ -197,7 +202,7 @@ LINE = st.lists(FIELD | NUMBER, min_size=5, max_size=7).map(" ".join) | st.tuple
 ).map(" ".join)
 
 
-@given(st.lists(LINE, min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\r", "\n\n"]), st.booleans())
+@given(st.lists(LINE, min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\r\n"]), st.booleans())
 def test_the_fast_path_reads_what_the_exact_path_reads(lines: list[str], ending: str, ended: bool) -> None:
     block = (ending.join(lines) + (ending if ended else "")).encode()
     fast = trec._parse_regular(5, block)
