@@ -169,7 +169,7 @@ def _known_keys(command: str, words: list[str], wrong: str) -> list[str]:
 
 def _flatten(config: DictConfig, prefix: str = "") -> Iterator[str]:
     for name in config:
-        key = f"{prefix}{name}"
+        key = f"{prefix}{name!s}"
         if name != "_target_":
             yield key
         if not OmegaConf.is_missing(config, name) and isinstance(config._get_node(name), DictConfig):

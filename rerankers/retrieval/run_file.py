@@ -72,13 +72,14 @@ class RunFile:
 def _trusted_scores(rows: Candidates) -> tuple[NDArray[np.float64], int]:
     """Return scores that never rise down a row, and the number of rows where they are 1 / rank instead."""
     row = rows.row_index
-    by_rank = 1.0 / (np.arange(rows.nnz) - rows.indptr[row] + 1.0)
+    by_rank: NDArray[np.float64] = 1.0 / (np.arange(rows.nnz) - rows.indptr[row] + 1.0)
     if "score" not in rows.columns:
         return by_rank, len(rows)
-    score = rows.score
+    score = rows.score.copy()
     rises = np.flatnonzero((np.diff(score) > 0) & (np.diff(row) == 0))
     wrong = np.isin(row, row[rises])
-    return np.where(wrong, by_rank, score), len(np.unique(row[rises]))
+    score[wrong] = by_rank[wrong]
+    return score, len(np.unique(row[rises]))
 
 
 def _cut(rows: Candidates, k: int) -> Candidates:

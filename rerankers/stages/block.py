@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rerankers.measures.anchors import anchors
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.group_exposure import GroupRows, group_rows
 from rerankers.measures.table import measure_block
+from rerankers.stages.metadata import Stopwatch
 from rerankers.values import Block
 
 if TYPE_CHECKING:
@@ -25,12 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockResult:
-    """Everything that comes back from a block.
+    """What measuring the systems of a block gives.
 
     Attributes
     ----------
-    policy, rankings
-        the method's policy, and its draws that are published; None where a given run was judged.
     measures
         system -> its result table.
     groups
@@ -41,12 +40,30 @@ class BlockResult:
         systems whose exposure came from draws, for want of a closed form.
     """
 
-    policy: Policy | None
-    rankings: Rankings | None
     measures: Mapping[str, pa.Table]
     groups: Mapping[str, Mapping[str, GroupRows]]
     counts: Mapping[str, int]
     estimated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reranked:
+    """What comes back from reranking a block.
+
+    Attributes
+    ----------
+    policy, rankings
+        the method's policy, and its draws, which are published.
+    result
+        the measures of the method and of the anchors.
+    seconds
+        wall time by step.
+    """
+
+    policy: Policy
+    rankings: Rankings
+    result: BlockResult
+    seconds: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,16 +91,23 @@ class RerankBlock:
     options: Options
     groups: Mapping[str, GroupAlignment]
 
-    def __call__(self, part: Part) -> BlockResult:
+    def __call__(self, part: Part) -> Reranked:
         """Return the results of one block."""
+        watch = Stopwatch()
         policy = self.method.policy(Block(part.candidates, part.stream))
-        sources = {self.name: policy}
-        sources |= anchors(part.candidates, part.judgments, part.stream, self.options.universe)
-        evaluations = {
-            name: Evaluation(one, part.judgments, self.groups, self.options) for name, one in sources.items()
+        own = Evaluation(policy, part.judgments, self.groups, self.options)
+        draws = own.draws
+        watch.lap("policy and draws")
+        own.exposure(self.options.model), own.target(self.options.model)
+        watch.lap("exposure")
+        around = anchors(part.candidates, part.judgments, part.stream, self.options.universe)
+        evaluations = {self.name: own}
+        evaluations |= {
+            name: Evaluation(one, part.judgments, self.groups, self.options) for name, one in around.items()
         }
-        measured = collect(evaluations, self.queries, self.measures)
-        return replace(measured, policy=policy, rankings=evaluations[self.name].draws)
+        result = collect(evaluations, self.queries, self.measures)
+        watch.lap("measures, anchors")
+        return Reranked(policy, draws, result, watch.seconds)
 
 
 def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Sequence[Measure]) -> BlockResult:
@@ -101,8 +125,6 @@ def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Seque
     units = {name: queries.take(one.over.query) for name, one in evaluations.items()}
     first = next(iter(evaluations.values()))
     return BlockResult(
-        policy=None,
-        rankings=None,
         measures={name: measure_block(one, measures, units[name], name) for name, one in evaluations.items()},
         groups={
             name: {attribute: group_rows(one, attribute) for attribute in one.groups}

@@ -47,6 +47,12 @@ class Stopwatch:
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + now - self._last, 6)
         self._last = now
 
+    def add(self, stage: str, steps: Mapping[str, float]) -> None:
+        """Add seconds of the steps within a stage, which other processes may have spent."""
+        for step, seconds in steps.items():
+            name = f"{stage}: {step}"
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + seconds, 6)
+
 
 def write_metadata(
     folder: Path,

@@ -70,7 +70,7 @@ class Results:
     estimated: set[str] = field(default_factory=set)
 
     def add(self, block: BlockResult) -> None:
-        """Take a block in; its policy and rankings are not kept."""
+        """Take a block in."""
         self.tables.append(block.measures)
         self.groups.append(block.groups)
         self.block_counts.append(block.counts)

@@ -15,7 +15,7 @@ from rerankers.execution import block_bounds
 from rerankers.measures.evaluation import Options
 from rerankers.measures.names import parse_many
 from rerankers.runs import PolicyWriter, RunWriter
-from rerankers.stages.block import BlockResult, RerankBlock
+from rerankers.stages.block import RerankBlock, Reranked
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import Pool, make_pool
@@ -78,9 +78,8 @@ def run(job: RunJob, folder: Path) -> ReportData:
         pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments)
         watch.lap("groups")
         results = Results()
-        _rerank(job, pool, folder, results)
-        watch.lap("rerank, draw and measure")
-        watch.seconds.update({f"retrieval: {step}": seconds for step, seconds in retrieved.seconds.items()})
+        _rerank(job, pool, folder, results, watch)
+        watch.add("retrieval", retrieved.seconds)
         account = Account(
             title=f"{job.name} on {collection.name}",
             summary=_summary(job, collection, pool),
@@ -116,7 +115,7 @@ def _options(job: RunJob, pool: Pool) -> Options:
     )
 
 
-def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results) -> None:
+def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> None:
     measures = parse_many(job.measures.names)
     task = RerankBlock(job.name, job.method, pool.topics.ids, measures, _options(job, pool), pool.groups)
     bounds = block_bounds(pool.candidates.lengths, job.samples, job.execution.block)
@@ -129,13 +128,17 @@ def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results) -> None:
         ]
         policies = stack.enter_context(PolicyWriter(folder / "policy.parquet", seed=job.seed, samples=job.samples))
         for block in _progress(job.execution.map(task, parts), len(bounds)):
+            watch.lap("blocks")
+            watch.add("blocks", block.seconds)
+            results.add(block.result)
             for writer in runs:
                 writer.write(block.rankings, qids, pool.docs)
             policies.write(block.policy, qids, pool.docs)
-            results.add(block)
+            watch.lap("write runs and policy")
+    watch.lap("write runs and policy")
 
 
-def _progress(blocks: Iterator[BlockResult], total: int) -> Iterator[BlockResult]:
+def _progress(blocks: Iterator[Reranked], total: int) -> Iterator[Reranked]:
     """Show a bar on a terminal, nothing elsewhere."""
     yield from tqdm(blocks, total=total, unit="block", disable=None, leave=False)
 
