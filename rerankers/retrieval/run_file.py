@@ -72,7 +72,7 @@ class RunFile:
 def _trusted_scores(rows: Candidates) -> tuple[NDArray[np.float64], int]:
     """Return scores that never rise down a row, and the number of rows where they are 1 / rank instead."""
     row = rows.row_index
-    by_rank: NDArray[np.float64] = 1.0 / (np.arange(rows.nnz) - rows.indptr[row] + 1.0)
+    by_rank = np.reciprocal(np.arange(rows.nnz) - rows.indptr[row] + 1.0, dtype=np.float64)
     if "score" not in rows.columns:
         return by_rank, len(rows)
     score = rows.score.copy()

@@ -15,7 +15,6 @@ from rerankers.execution import block_bounds
 from rerankers.measures.anchors import anchors
 from rerankers.measures.coverage import cover
 from rerankers.measures.evaluation import Evaluation, Options
-from rerankers.measures.names import parse_many
 from rerankers.runs import read_run
 from rerankers.stages.block import BlockResult, collect
 from rerankers.stages.metadata import Stopwatch
@@ -150,7 +149,7 @@ def _recode(run: Run, queries: Ids, docs: Ids) -> Rankings:
 
 def _blocks(judged: _Judged, options: Options, measures: MeasureOptions) -> Iterator[BlockResult]:
     """Measure all runs, and the anchors over what any of them ranks, block by block."""
-    parsed = parse_many(measures.names)
+    parsed = measures.chosen(list(judged.groups))
     pool = _pool(list(judged.runs.values()))
     draws = max((int(rankings.counts.max(initial=1)) for rankings in judged.runs.values()), default=1)
     for start, stop in block_bounds(pool.lengths, draws):

@@ -12,6 +12,8 @@ import yaml
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
 from rerankers.measures.group_exposure import GroupRows, group_table
+from rerankers.measures.names import Measure, parse_many
+from rerankers.measures.plan import default_measures
 from rerankers.measures.summary import summarise, write_results
 from rerankers.measures.table import concat
 from rerankers.report import ReportData, write_report
@@ -35,7 +37,7 @@ class MeasureOptions:
     Attributes
     ----------
     names
-        measures, see `rerankers.measures.names`.
+        measures, see `rerankers.measures.names`; None takes the usual ones.
     cutoff
         ranks that carry exposure, in every exposure measure and its target; None for all.
     exposure
@@ -44,13 +46,14 @@ class MeasureOptions:
         of the bootstrap intervals over queries.
     """
 
-    names: list[str]
+    names: list[str] | None = None
     cutoff: int | None = None
     exposure: str = "auto"
     confidence: float = 0.95
     resamples: int = 2000
 
     def __post_init__(self) -> None:
+        parse_many(self.names or [])  # wrong names are known before any work is done
         choose("measures.exposure", self.exposure, EXPOSURES)
         if self.cutoff is not None and self.cutoff < 1:
             raise ConfigError(f"measures.cutoff: found {self.cutoff}; expected at least 1, or null for all ranks")
@@ -58,6 +61,10 @@ class MeasureOptions:
             raise ConfigError(f"measures.confidence: found {self.confidence}; expected a number between 0 and 1")
         if self.resamples < 1:
             raise ConfigError(f"measures.resamples: found {self.resamples}; expected at least 1")
+
+    def chosen(self, attributes: Sequence[str]) -> tuple[Measure, ...]:
+        """Return the measures; by default those of groups only where there are attributes."""
+        return default_measures(attributes) if self.names is None else parse_many(self.names)
 
 
 @dataclass(slots=True)
@@ -181,7 +188,7 @@ def publish(
         command=account.command,
         method={"name": account.title, "tier": account.tier, "options": stated},
         data=account.data,
-        goal={"evaluation": {"reported measures": list(measures.names), "interval": "bootstrap over queries (BCa)"}},
+        goal={"evaluation": {"reported measures": list(report.keys), "interval": "bootstrap over queries (BCa)"}},
         seconds=watch.seconds,
     )
     return report

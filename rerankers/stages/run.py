@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from rerankers._base.errors import ConfigError
+from rerankers._base.errors import ConfigError, choose
 from rerankers.execution import block_bounds
 from rerankers.measures.evaluation import Options
-from rerankers.measures.names import parse_many
+from rerankers.measures.universe import UNIVERSES
 from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.block import RerankBlock, Reranked
 from rerankers.stages.metadata import Stopwatch
@@ -54,6 +54,7 @@ class RunJob:
     command: str
 
     def __post_init__(self) -> None:
+        choose("universe", self.universe, UNIVERSES)
         if self.samples < 1:
             raise ConfigError(f"samples: found {self.samples}; expected at least 1 ranking per query")
 
@@ -116,7 +117,7 @@ def _options(job: RunJob, pool: Pool) -> Options:
 
 
 def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> None:
-    measures = parse_many(job.measures.names)
+    measures = job.measures.chosen(list(pool.groups))
     task = RerankBlock(job.name, job.method, pool.topics.ids, measures, _options(job, pool), pool.groups)
     bounds = block_bounds(pool.candidates.lengths, job.samples, job.execution.block)
     qids = pool.topics.ids.names.to_pylist()
