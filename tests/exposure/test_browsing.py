@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from exposure_twins import one_row, pointers
@@ -123,3 +126,8 @@ def test_the_highest_grade_comes_from_the_collection_not_from_the_block() -> Non
     assert GERR().completed([5]) == GERR()
     with pytest.raises(ValueError, match="grade 5"):
         ERR(max_grade=4).bind([5], one_row(1))
+
+
+def test_importing_exposure_loads_no_heavy_package() -> None:
+    code = "import sys, rerankers.exposure; print(*{'pyarrow', 'scipy', 'torch'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
