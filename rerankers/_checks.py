@@ -18,7 +18,8 @@ DISTRIBUTION: Final = "fair-rerankers"
 GIB: Final = 1 << 30
 REINSTALL: Final = f"pip install --force-reinstall {DISTRIBUTION}"
 _START_JVM: Final = (
-    "from rerankers.retrieval.jvm import java_class, start_jvm; start_jvm(); "
+    "from rerankers._guard import clashing_version
+from rerankers.retrieval.jvm import java_class, start_jvm; start_jvm(); "
     "print('Java', java_class('java.lang.System').getProperty('java.version') + ', Lucene',"
     " java_class('org.apache.lucene.util.Version').LATEST.toString())"
 )
@@ -66,9 +67,8 @@ def package() -> Iterator[Check]:
 
 def import_name() -> Iterator[Check]:
     """Look for the other distribution that owns the same folder."""
-    try:
-        other = importlib.metadata.version("rerankers")
-    except importlib.metadata.PackageNotFoundError:
+    other = clashing_version()
+    if other is None:
         yield Check("import name", "ok", f"no other distribution installs {__package__}")
         return
     yield Check(

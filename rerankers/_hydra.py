@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from omegaconf.errors import OmegaConfBaseException
 from rerankers._base.errors import ConfigError, FairRerankersError
 from rerankers._base.files import unwritable
 from rerankers._conf import conf_folder
+from rerankers._help import help_text
 from rerankers._overrides import quote_overrides
 
 
@@ -58,6 +60,9 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
     _refuse_pickles(words)
     failed: list[int] = []
     quoted = quote_overrides(command, words)
+    if "--help" in words or "-h" in words:
+        print(help_text(command, _folders(words), _composed(command, quoted)))
+        return 0
 
     def job(config: DictConfig) -> None:
         settings = HydraConfig.get()
@@ -158,13 +163,35 @@ def _explain(command: str, words: list[str], text: str) -> str:
 
 def _known_keys(command: str, words: list[str], wrong: str) -> list[str]:
     """Return every key that the command understands under its other overrides."""
-    others = [word for word in words if not word.startswith("-") and word.lstrip("+~").split("=")[0] != wrong]
+    others = [word for word in words if word.lstrip("+~").split("=")[0] != wrong]
+    try:
+        config = _composed(command, others)
+    except ConfigError:
+        config = _composed(command, [])
+    return list(_flatten(config))
+
+
+def _composed(command: str, words: list[str]) -> DictConfig:
+    """Return the config of a command without starting anything."""
+    overrides = [word for word in words if _is_override(word)]
+    own = [folder for folder in _folders(words) if folder != conf_folder()]
+    search = [f"hydra.searchpath=[{','.join(f'file://{folder.resolve()}' for folder in own)}]"] if own else []
     with hydra.initialize_config_dir(str(conf_folder()), version_base=_version_base()):
         try:
-            config = hydra.compose(command, overrides=others)
-        except HydraException:
-            config = hydra.compose(command)
-    return list(_flatten(config))
+            return hydra.compose(command, overrides=[*overrides, *search])
+        except HydraException as error:
+            raise ConfigError(_whole(error)) from error
+
+
+def _is_override(word: str) -> bool:
+    return not word.startswith("-") and ("=" in word or word.startswith("~"))
+
+
+def _folders(words: list[str]) -> list[Path]:
+    """Return the folders that options come from: ours, then those of --config-dir."""
+    folders = [conf_folder()]
+    folders += [Path(value) for flag, value in pairwise(words) if flag in ("--config-dir", "-cd")]
+    return folders + [Path(word.partition("=")[2]) for word in words if word.startswith("--config-dir=")]
 
 
 def _flatten(config: DictConfig, prefix: str = "") -> Iterator[str]:

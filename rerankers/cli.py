@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -45,6 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FairRerankersError as error:
         print(f"fair-rerank {words[0]}: {error}", file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has left (`| head`): Python must not try to flush into it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print(
             f"fair-rerank {words[0]}: interrupted; the same command continues from its finished stages", file=sys.stderr

@@ -138,6 +138,11 @@ def test_wrong_lines_are_all_named(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("line", ["q  d 1 1 t", "q Q0 d 1 1 ", " Q0 d 1 1 t", "q\tQ0\td\t1\t\tt"])
+def test_an_empty_field_is_no_field(tmp_path: Path, line: str) -> None:
+    assert problems_in(tmp_path / "a", f"p Q0 d 1 1 t\n{line}\n") == [(2, "5 fields")]
+
+
 @pytest.mark.parametrize(
     ("ranks", "line", "found", "expected"),
     [

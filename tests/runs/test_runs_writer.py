@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import subprocess
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +132,17 @@ def test_gzip_of_any_pieces(tmp_path_factory: pytest.TempPathFactory, pieces: li
                     stream.write(part)
     assert (folder / "a.gz").read_bytes() == (folder / "b.gz").read_bytes()
     assert gzip.decompress((folder / "a.gz").read_bytes()) == b"".join(pieces)
+
+
+def test_sizes_above_four_gigabytes_wrap() -> None:
+    stream = io.BytesIO()
+    with ThreadPoolExecutor(1) as pool:
+        file = compress.GzipWriter(stream, pool, 1)
+        file._size = 2**32
+        file.write(b"abc")
+        file.finish()
+    assert stream.getvalue()[-4:] == b"\x03\x00\x00\x00"
+    assert gzip.decompress(stream.getvalue()) == b"abc"
 
 
 @pytest.mark.parametrize("wrong", ["a b", "a\tb", "a\nb", "a\u00a0b", "a\u2028", "\x1f", ""])

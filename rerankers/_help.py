@@ -1,0 +1,52 @@
+"""What ``--help`` of a command prints. Hydra's own reads every config file first, which takes longer than the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from omegaconf import DictConfig, OmegaConf
+
+from rerankers._overrides import RENAMED
+
+HEADER = {
+    "run": "fair-rerank run: retrieve, rerank, draw rankings, measure their expected exposure, report.",
+    "evaluate": "fair-rerank evaluate: judge run files against qrels (and groups).",
+}
+
+FOOTER = {
+    "run": """\
+Change a line:     fair-rerank run method.temperature=0.5 samples=50 output=outputs/mine
+Choose an option:  fair-rerank run method=uniform groups=none
+Sweep:             fair-rerank run --multirun method=plackett_luce,uniform
+Your own configs:  fair-rerank run --config-dir mine method=mine""",
+    "evaluate": """\
+Example:           fair-rerank evaluate run=my.run.gz qrels=qrels.txt groups=groups.csv browsing.patience=0.9
+Several runs:      fair-rerank evaluate run=[a.run,b.run] qrels=qrels.txt""",
+}
+
+
+def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
+    """Return the help of a command.
+
+    Parameters
+    ----------
+    command
+        ``run`` or ``evaluate``.
+    folders
+        where config groups come from.
+    config
+        composed with the overrides that stand beside ``--help``.
+    """
+    found: dict[str, set[str]] = {}
+    for folder in folders:
+        for path in folder.glob("*/*.yaml"):
+            found.setdefault(path.parent.name, set()).add(path.stem)
+    files = RENAMED.get(command, {})  # words that name a file here
+    used = [group for group in sorted(found) if (command == "run" or group in config) and group not in files]
+    options = "\n".join(f"  {group}: {', '.join(sorted(found[group]))}" for group in used)
+    values = OmegaConf.to_yaml(config).rstrip()
+    return (
+        f"{HEADER[command]}\n\nOptions to choose from (word=option):\n{options}\n\n"
+        f"Values (override any: foo.bar=value; the comments are in {folders[0]}):\n\n{values}\n\n"
+        f"{FOOTER[command]}\nHydra's own flags: --hydra-help"
+    )
