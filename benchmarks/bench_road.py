@@ -1,4 +1,4 @@
-"""Reranking against retrieval, in the same run: is the fair part as cheap as the search that feeds it?
+"""Hold reranking against retrieval, in the same run: the fair part should cost no more than the search before it.
 
     python benchmarks/bench_road.py [FOLDER of a jsonl collection]
 

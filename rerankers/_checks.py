@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from rerankers._guard import clashing_version
+
 DISTRIBUTION: Final = "fair-rerankers"
 GIB: Final = 1 << 30
 REINSTALL: Final = f"pip install --force-reinstall {DISTRIBUTION}"
 _START_JVM: Final = (
-    "from rerankers._guard import clashing_version
-from rerankers.retrieval.jvm import java_class, start_jvm; start_jvm(); "
+    "from rerankers.retrieval.jvm import java_class, start_jvm; start_jvm(); "
     "print('Java', java_class('java.lang.System').getProperty('java.version') + ', Lucene',"
     " java_class('org.apache.lucene.util.Version').LATEST.toString())"
 )
@@ -27,7 +28,6 @@ IMPORTS: Final = {
     "torch": "import torch; print(torch.__version__, 'device', 'cuda' if torch.cuda.is_available() else 'cpu,',"
     " torch.get_num_threads(), 'threads')",
     "lightgbm": "import lightgbm; print(lightgbm.__version__)",
-    "numba": "import numba; print(numba.__version__)",
 }
 
 

@@ -32,7 +32,7 @@ def reciprocal(value: int) -> float:
 
 
 def test_no_workers_is_refused() -> None:
-    with pytest.raises(ConfigError, match="execution.workers"):
+    with pytest.raises(ConfigError, match=r"execution\.workers"):
         Joblib(workers=0)
 
 
