@@ -44,8 +44,9 @@ class Authors:
 
     @property
     def papers(self) -> NDArray[np.int64]:
-        """int64 (A,), documents of each author in this collection."""
-        return np.bincount(self.author[self.author >= 0], minlength=len(self.ids)).astype(np.int64)
+        """int64 (A,), documents of each author in this collection; one that lists an author twice counts once."""
+        slots = np.unique(np.stack([self.doc, self.author.astype(np.int64)]), axis=1)[1]
+        return np.bincount(slots[slots >= 0], minlength=len(self.ids)).astype(np.int64)
 
     def over(self, code: NDArray[np.int32], n_docs: int) -> Authors:
         """Return the author lists over ``n_docs`` documents; old document d is now code[d], new ones have none."""

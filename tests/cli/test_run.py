@@ -201,3 +201,72 @@ def test_cacm_as_it_is(command: Run, shared: Path, tmp_path: Path) -> None:
     assert best["mean"]["AP"] >= 0.32
     assert np.isfinite([q["AP"] for q in best["per_query"].values() if q["AP"] is not None]).sum() == 52
     assert found["runs"]["plackett_luce"]["mean"]["group_EEL"] > 0
+
+
+@pytest.mark.parametrize(
+    "browsing",
+    [
+        ("browsing=rbp", "browsing.patience=0.8"),
+        ("browsing=gerr", "browsing.cutoff=2"),
+        ("browsing=err",),
+        ("browsing=dcg", "browsing.cutoff=2"),
+        ("browsing=positions", "browsing.weights=[1.0,0.5,0.1]"),
+        ("browsing=topk_set", "browsing.k=2"),
+        ("browsing=rbp", "measures.cutoff=2"),
+    ],
+    ids=" ".join,
+)
+def test_every_browsing_model(
+    command: Run, tiny: Path, tiny_run: Path, tmp_path: Path, browsing: tuple[str, ...]
+) -> None:
+    code, _, err = command(*words(tiny, tiny_run, tmp_path / "o", *browsing))
+    assert code == 0, err
+    runs = summary(tmp_path / "o")["runs"]
+    assert runs["anchor:ideal"]["mean"]["EEL"] == pytest.approx(0, abs=1e-14)
+    for run in runs.values():
+        for query in ("q1", "q2", "q3"):
+            value = run["per_query"][query]
+            assert value["EEL"] == pytest.approx(value["EED"] - 2 * value["EER"] + value["EET"], abs=1e-12)
+            assert value["utility"] >= 0
+
+
+def test_multirun_makes_a_folder_a_point(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
+    code, _, err = command(*words(tiny, tiny_run, tmp_path / "sweep", "method=uniform,plackett_luce"), "--multirun")
+    assert code == 0, err
+    assert "uniform" in summary(tmp_path / "sweep" / "0")["runs"]
+    assert "plackett_luce" in summary(tmp_path / "sweep" / "1")["runs"]
+
+
+def test_a_failing_point_fails_the_sweep(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
+    code, _, err = command(*words(tiny, tiny_run, tmp_path / "sweep", "samples=0,2"), "--multirun")
+    assert code == 2
+    assert "samples" in err
+    assert "Traceback" not in err
+    assert (tmp_path / "sweep" / "1" / "report.html").is_file()
+
+
+def test_own_method_from_a_config_folder(
+    command: Run, tiny: Path, tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mymethods.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from typing import ClassVar\n"
+        "from rerankers.policies import PlackettLuce\n"
+        "@dataclass(frozen=True)\n"
+        "class Sharp:\n"
+        "    power: float = 2.0\n"
+        "    tier: ClassVar[str] = 'blind'\n"
+        "    def policy(self, block):\n"
+        "        return PlackettLuce(block.candidates, self.power * block.candidates.score, block.stream)\n"
+    )
+    configs = tmp_path / "mine" / "method"
+    configs.mkdir(parents=True)
+    (configs / "sharp.yaml").write_text("_target_: mymethods.Sharp\npower: 3.0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    base = words(tiny, tiny_run, tmp_path / "o", "method=sharp")
+    code, _, err = command(base[0], "--config-dir", str(tmp_path / "mine"), *base[1:])
+    assert code == 2
+    assert "allow_targets=[mypackage]" in err
+    code, _, err = command(base[0], "--config-dir", str(tmp_path / "mine"), *base[1:], "allow_targets=[mymethods]")
+    assert code == 0, err
+    assert "sharp" in summary(tmp_path / "o")["runs"]

@@ -1,0 +1,76 @@
+"""One contract for every method: the same candidates, seeded, ragged, ties, one document, no judgments needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerankers._base.errors import ConfigError, InputError
+from rerankers._base.streams import query_streams
+from rerankers.methods import METHODS, TIERS, PlackettLuce, rerank_one
+from rerankers.values import Block, Candidates
+
+ROWS = st.lists(st.lists(st.sampled_from([0.0, 1.0, 1.0, 2.5, -3.0]), max_size=5), max_size=4)
+
+
+def block(rows: list[list[float]]) -> Block:
+    lengths = [len(row) for row in rows]
+    scores = np.array([score for row in rows for score in row])
+    candidates = Candidates(
+        np.arange(len(rows)),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate([np.arange(n) for n in lengths]) if rows else np.empty(0),
+        {"score": scores},
+    )
+    return Block(candidates, query_streams([f"q{row}" for row in range(len(rows))]))
+
+
+@pytest.mark.parametrize("name", METHODS)
+@given(rows=ROWS, seed=st.integers(-5, 5))
+def test_contract(name: str, rows: list[list[float]], seed: int) -> None:
+    method = METHODS[name]()
+    assert method.tier in TIERS
+    part = block(rows)
+    policy = method.policy(part)
+    draws = policy.sample(3, seed)
+    assert draws.counts.tolist() == [3] * len(rows)
+    for row, length in enumerate(part.candidates.lengths.tolist()):
+        for ranking in range(3 * row, 3 * row + 3):
+            items = draws.item[draws.item_ptr[ranking] : draws.item_ptr[ranking + 1]]
+            assert sorted(items.tolist()) == list(range(length)), "exactly the candidates"
+    again = method.policy(block(rows)).sample(3, seed)
+    np.testing.assert_array_equal(draws.item, again.item)
+    if rows:  # a query's rankings do not depend on the block around it
+        alone = method.policy(Block(part.candidates.rows(0, 1), part.stream[:1])).sample(3, seed)
+        np.testing.assert_array_equal(alone.item, draws.item[: 3 * len(rows[0])])
+
+
+def test_methods_are_their_modules() -> None:
+    for name, kind in METHODS.items():
+        assert kind.__module__ == f"rerankers.methods.{name}"
+
+
+def test_temperature_goes_from_static_to_uniform() -> None:
+    scores = [3.0, 1.0, 2.0]
+    cold = rerank_one("plackett_luce", scores, temperature=1e-6).sample(50, 0).item.reshape(50, 3)
+    assert np.all(cold == [0, 2, 1])
+    hot = rerank_one("plackett_luce", scores, temperature=1e9).sample(3000, 0).item.reshape(3000, 3)
+    assert np.bincount(hot[:, 0]) / 3000 == pytest.approx([1 / 3] * 3, abs=0.05)
+
+
+def test_deterministic_keeps_ties_in_order() -> None:
+    assert rerank_one("deterministic", [1.0, 2.0, 1.0, 2.0]).sample(2, 0).item.tolist() == [1, 3, 0, 2] * 2
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'uniform'"):
+        rerank_one("unifrom", [1.0])
+    with pytest.raises(ConfigError, match="temprature"):
+        rerank_one("plackett_luce", [1.0], temprature=2)
+    with pytest.raises(InputError, match="finite"):
+        rerank_one("uniform", [np.nan, 1.0])
+    for temperature in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(ConfigError, match="positive"):
+            PlackettLuce(temperature)
