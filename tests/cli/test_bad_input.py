@@ -188,6 +188,24 @@ def test_read_only_output_folder(command: Run, tiny: Path, tiny_run: Path, tmp_p
     assert "cannot be written" in err
 
 
+@pytest.mark.parametrize("folder", ["/proc/self", "/proc/nowhere", "/sys/kernel"])
+def test_folders_that_nobody_may_write(command: Run, tiny: Path, tiny_run: Path, folder: str) -> None:
+    if not Path(folder).parent.is_dir():
+        pytest.skip(f"no {Path(folder).parent} on this system")
+    code, _, err = command(
+        "run",
+        "collection=jsonl",
+        f"collection.path={tiny}",
+        "retriever=run_file",
+        f"retriever.run={tiny_run}",
+        f"output={folder}",
+        *QUICK,
+    )
+    assert code == 2
+    assert f"{folder}: cannot be written" in err
+    assert "Traceback" not in err
+
+
 EVALUATE: dict[str, tuple[str, list[str], int]] = {
     "missing query": ("q1 Q0 a,1 1 2 r\n", ["q2", "q3", "missing_query=zero_exposure"], 1),
     "duplicate in a ranking": ("q1 0 c5 1 2 r\nq1 0 c5 2 1 r\nq2 0 é2 1 1 r\nq3 0 b3 1 1 r\n", [":2", "c5"], 1),
