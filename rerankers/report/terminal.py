@@ -54,10 +54,15 @@ def terminal_table(data: ReportData, console: Console | None = None) -> None:
 
 
 def main_columns(texts: Sequence[str]) -> list[Key]:
-    """Return what a summary shows: main measures and the excess of group losses, no constants; documents first."""
+    """Return what a summary shows: main measures and the excess of group losses, no constants; documents first.
+
+    Of several attributes only the losses are shown; the report has the rest.
+    """
     shown = [key for key in in_order(texts) if key.base != "EET" and key.part in ("", "excess")]
     keys = [key for key in shown if key.main] or shown
     order = [None, *attributes(keys)]
+    if len(order) > 2:
+        keys = [key for key in keys if key.attribute is None or key.base == "EEL"]
     return sorted(keys, key=lambda key: order.index(key.attribute))
 
 
