@@ -71,7 +71,10 @@ def _locate(target: str, allowed: Sequence[str], where: str) -> type[Any]:
     try:
         kind = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(f"{where}._target_: {target!r} cannot be imported ({error})") from error
+        raise ConfigError(
+            f"{where}._target_: {target!r} cannot be imported ({error}). "
+            "Is the folder of its package on PYTHONPATH, or the package installed?"
+        ) from error
     # A module of an allowed package may import anything; only what an allowed package defines may be called.
     home = str(getattr(kind, "__module__", ""))
     if not isinstance(kind, type) or not any(home == prefix or home.startswith(f"{prefix}.") for prefix in prefixes):
@@ -94,6 +97,17 @@ def _typed(kind: type[Any], fields: Mapping[str, Any], where: str) -> dict[str, 
         merged = OmegaConf.merge(OmegaConf.structured(kind), dict(fields))
         plain = OmegaConf.to_container(merged, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
-        text = " ".join(str(error).split())
-        raise ConfigError(f"{where}: {text}") from error
+        raise ConfigError(_wrong_value(kind, fields, where, error)) from error
     return {str(key): value for key, value in dict(plain).items() if key in known}  # type: ignore[arg-type]
+
+
+def _wrong_value(kind: type[Any], fields: Mapping[str, Any], where: str, error: Exception) -> str:
+    """Say which option has a value of a wrong type, in the words of its dataclass."""
+    name = str(getattr(error, "full_key", None) or "").partition("[")[0].partition(".")[0]
+    expected = {field.name: field.type for field in dataclasses.fields(kind)}.get(name)
+    if expected is None:
+        return f"{where}: {' '.join(str(error).split())}"
+    found = fields.get(name)
+    if found == "???":
+        return f"{where}.{name}: no value; expected one. Type: {where}.{name}=VALUE"
+    return f"{where}.{name}: found {found!r}; expected {str(expected).replace('None', 'null').replace('|', 'or')}"

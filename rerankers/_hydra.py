@@ -29,15 +29,19 @@ from rerankers._overrides import quote_overrides
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One point of a command: its plain config, output folder, overrides, and the options chosen in config groups."""
+    """One point of a command: its plain config, output folder, words as typed, and the options chosen in groups."""
 
     config: dict[str, Any]
     output: Path
-    overrides: list[str]
+    words: list[str]
     choices: dict[str, str]
 
 
 Task = Callable[[Call], None]
+
+FLAGS_WITH_VALUE = frozenset(
+    ["--config-dir", "-cd", "--config-path", "-cp", "--config-name", "-cn", "--cfg", "-c", "--package", "-p"]
+)
 
 
 def hydra_command(command: str, words: list[str], task: Task) -> int:
@@ -59,20 +63,22 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
     """
     _refuse_pickles(words)
     failed: list[int] = []
-    quoted = quote_overrides(command, words)
+    started: list[str] = []
+    quoted = quote_overrides(command, _flags_first(words))
     if "--help" in words or "-h" in words:
         print(help_text(command, _folders(words), _composed(command, quoted)))
         return 0
 
     def job(config: DictConfig) -> None:
         settings = HydraConfig.get()
+        started.append(settings.runtime.output_dir)
         try:
             plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
             task(
                 Call(
                     dict(plain),  # type: ignore[arg-type]
                     Path(_relative(settings.runtime.output_dir)),
-                    list(settings.overrides.task),
+                    words if settings.mode == RunMode.RUN else list(settings.overrides.task),
                     {str(group): str(option) for group, option in settings.runtime.choices.items()},
                 )
             )
@@ -88,11 +94,32 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
             hydra.main(version_base=_version_base(), config_path=str(conf_folder()), config_name=command)(job)()
         except HydraException as error:
             raise ConfigError(_explain(command, quoted, _whole(error))) from error
+        except OmegaConfBaseException as error:
+            raise ConfigError(_missing_value(error)) from error
         except OSError as error:
             if error.filename is None:
                 raise
             raise unwritable(Path(error.filename), error) from error
+        except ValueError as error:
+            if started:
+                raise  # from the job, where it is not the command line's fault
+            raise ConfigError(_null_option(quoted) or str(error)) from error
     return max(failed, default=0)
+
+
+def _flags_first(words: list[str]) -> list[str]:
+    """Move Hydra's flags, with their values, before the overrides: its parser wants the overrides in one piece."""
+    flags: list[str] = []
+    overrides: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            overrides.append(word)
+            continue
+        flags.append(word)
+        if word in FLAGS_WITH_VALUE and (value := next(rest, None)) is not None:
+            flags.append(value)
+    return flags + overrides
 
 
 def _relative(folder: str) -> str:
@@ -140,6 +167,16 @@ def _missing_value(error: OmegaConfBaseException) -> str:
     if "Missing mandatory value" in str(error) and key:
         return f"{key}: no value; expected one. Type: {key}=VALUE"
     return " ".join(str(error).split())
+
+
+def _null_option(words: list[str]) -> str | None:
+    """Say what is wrong with ``method=null``, which Hydra refuses without naming the word."""
+    for word in words:
+        key, _, value = word.partition("=")
+        options = sorted(path.stem for path in (conf_folder() / key).glob("*.yaml")) if value == "null" else []
+        if options:
+            return f"{key}: found null; expected one of {', '.join(options)}"
+    return None
 
 
 def _explain(command: str, words: list[str], text: str) -> str:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-PATHS = frozenset({"query", "run", "qrels", "sequence", "targets", "policy", "input", "output", "path"})
+from rerankers._base.errors import ConfigError
+
+PATHS = frozenset({"query", "run", "qrels", "sequence", "targets", "policy", "input", "output", "path", "cache"})
 """Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
+
+SINGLE = frozenset({"output", "path", "cache"})
+"""Those that are never a list, so that ``output=[mine]`` is a folder called ``[mine]``."""
 
 LISTS = frozenset({"measures.names"})
 """Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""
@@ -20,7 +26,12 @@ def quote_overrides(command: str, words: list[str]) -> list[str]:
     """Quote the values of path and text keys; everything else stays as it is.
 
     ``[A,B]`` stays a list, with its items quoted (an item that holds a comma outside brackets is quoted by the
-    user); a value that is already quoted, empty or ``null`` stays. ``${...}`` still interpolates.
+    user); a value that is already quoted or ``null`` stays. ``${...}`` still interpolates, ``~/`` is the home folder.
+
+    Raises
+    ------
+    ConfigError
+        for a path without a value, as an unset shell variable leaves it.
     """
     return [_quote_word(word, RENAMED.get(command, {})) for word in words]
 
@@ -31,12 +42,16 @@ def _quote_word(word: str, renamed: dict[str, str]) -> str:
         return word
     prefix, key, value = match.groups()
     key = renamed.get(key, key)
-    if key.rpartition(".")[2] not in PATHS and key not in LISTS:
+    last = key.rpartition(".")[2]
+    if last not in PATHS and key not in LISTS:
         return word
-    if value.startswith("[") and value.endswith("]"):
+    if not value:
+        raise ConfigError(f"{key}: found nothing behind the equals sign; expected a value. Is a shell variable empty?")
+    if value.startswith("[") and value.endswith("]") and last not in SINGLE:
         items = [item.strip() for item in _split_list(value[1:-1])]
         return f"{prefix}{key}=[{','.join(quote(item) for item in items if item)}]"
-    return f"{prefix}{key}={quote(value)}"
+    quoted = quote(value)
+    return f"{prefix}{key}=[{quoted}]" if key in LISTS and value != "null" else f"{prefix}{key}={quoted}"
 
 
 def _split_list(text: str) -> list[str]:
@@ -58,9 +73,11 @@ def _split_list(text: str) -> list[str]:
 
 
 def quote(value: str) -> str:
-    """Return a value as a Hydra quoted string, unless it is empty, null, missing (``???``) or quoted already."""
-    if value in ("", "null", "???") or (len(value) > 1 and value[0] == value[-1] and value[0] in "'\""):
+    """Return a value as a Hydra quoted string, unless it is null, missing (``???``) or quoted already."""
+    if value in ("null", "???") or (len(value) > 1 and value[0] == value[-1] and value[0] in "'\""):
         return value
+    if value == "~" or value.startswith("~/"):
+        value = str(Path(value).expanduser())
     # Hydra's rule: backslashes count double only where they end up before the closing or an inner quote.
     escaped = re.sub(r"(\\*)'", lambda found: found[1] * 2 + "\\'", value)
     trailing = len(escaped) - len(escaped.rstrip("\\"))

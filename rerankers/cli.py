@@ -50,6 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has left (`| head`): Python must not try to flush into it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # Readers and writers of files name theirs; what is left is the terminal, or a machine in trouble.
+        print(f"fair-rerank {words[0]}: {error}", file=sys.stderr)
+        return ConfigError.exit_code
     except KeyboardInterrupt:
         print(
             f"fair-rerank {words[0]}: interrupted; the same command continues from its finished stages", file=sys.stderr
@@ -78,13 +82,13 @@ def _doctor(words: list[str]) -> int:
 def _run_task(call: Call) -> None:
     from rerankers.stages.from_config import run_from_config
 
-    run_from_config(call.config, call.output, call.overrides, call.choices["method"])
+    run_from_config(call.config, call.output, call.words, call.choices["method"])
 
 
 def _evaluate_task(call: Call) -> None:
     from rerankers.stages.from_config import evaluate_from_config
 
-    evaluate_from_config(call.config, call.output, call.overrides)
+    evaluate_from_config(call.config, call.output, call.words)
 
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {"run": _run, "evaluate": _evaluate, "doctor": _doctor}

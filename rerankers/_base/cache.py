@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from rerankers._base.files import unwritable
 from rerankers._base.fingerprint import fingerprint
 
 ENTRY = "entry.json"
+LEFTOVER_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class StageCache:
         target = self.folder(stage, inputs)
         if (target / ENTRY).is_file():
             return target, True
+        remove_leftovers(target.parent)
         temporary = target.with_name(f".{uuid.uuid4().hex}")
         try:
             temporary.mkdir(parents=True)
@@ -71,3 +74,13 @@ class StageCache:
             # Another process finished the same entry first: equal inputs, equal content.
             if not (target / ENTRY).is_file():
                 raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed jobs left: hidden folders that nobody has touched for a day."""
+    for path in folder.glob(".*"):
+        try:
+            if path.is_dir() and time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)
+        except FileNotFoundError:  # another job has removed it
+            continue

@@ -61,8 +61,8 @@ class GroupTable:
         """
         if self.level == "author" and authors is None:
             raise ConfigError(
-                f"{where}: groups of authors, but the collection has no author lists; expected author ids in its "
-                "documents (collection.author_field names the key)"
+                f"{where}: groups of authors, but there are no author lists; expected a file docno,group, or a "
+                "collection with author ids in its documents (collection.author_field names the key)"
             )
         labels: dict[str, Labels] = {}
         counts = dict(self.counts)

@@ -117,8 +117,12 @@ class FileGroups:
         """Return the resolved alignment over documents whose authors are not known; raises as `align`."""
         return self._align(docs, None)
 
+    def _name(self) -> str | None:
+        """Return what to call the only attribute of a file without a column for it."""
+        return None if self.attribute is None or isinstance(self.attribute, list | tuple) else str(self.attribute)
+
     def _align(self, docs: Ids, authors: Authors | None) -> Aligned:
-        table = read_groups(self.path, self.attribute if isinstance(self.attribute, str) else None)
+        table = read_groups(self.path, self._name())
         chosen = _chosen(table.rows, self.attribute, self.path)
         labels, counts = table.labels(docs, authors, f"groups.path={self.path}", chosen)
         return resolved(labels, self.unknown, self.mixed, self.order, counts)
@@ -165,6 +169,11 @@ class AuthorField:
         authors = collection.authors
         if authors is None:
             raise ConfigError(f"groups.field={self.field}: the collection {collection.name!r} has no author lists")
+        if not authors.fields:
+            raise ConfigError(
+                f"groups.field={self.field}: the collection {collection.name!r} has no author table; expected "
+                "authors.jsonl or authors.csv in its folder"
+            )
         choose("groups.field", self.field, sorted(authors.fields))
         value = authors.fields[self.field]
         label = np.where(np.isnan(value), NO_LABEL, value >= self.at_least).astype(np.int32)
@@ -180,7 +189,8 @@ def _check(unknown: str, mixed: str) -> None:
 
 
 def _chosen(parts: Mapping[str, _Part], attribute: Any, where: str) -> dict[str, _Part]:
-    names = list(parts) if attribute is None else [attribute] if isinstance(attribute, str) else list(attribute)
+    many = isinstance(attribute, list | tuple)
+    names = list(parts) if attribute is None else [str(one) for one in (attribute if many else [attribute])]
     if names and not parts:
         raise ConfigError(f"groups.attribute: found {', '.join(names)}, but {where} brings no attribute")
-    return {name: parts[choose(f"groups.attribute ({where})", str(name), parts)] for name in names}
+    return {name: parts[choose(f"groups.attribute ({where})", name, parts)] for name in names}

@@ -111,4 +111,7 @@ class _Reader:
         if value is not None and not isinstance(value, str):
             self.problems.add(number, f"{self.field} that is {kind_of(value)}", "text, or null")
             return ""
+        if value and any("\ud800" <= character <= "\udfff" for character in value):
+            self.problems.add(number, f"{self.field} with half of a surrogate pair", "text that UTF-8 can hold")
+            return ""
         return value or ""

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerankers._base.errors import ConfigError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ITEMS_PER_BLOCK = 1 << 22  # drawn items; about 300 MB at the peak of drawing and measuring
+
+
+def check_block(block: int | None) -> None:
+    """Raise `ConfigError` unless ``block`` is None or at least 1."""
+    if block is not None and block < 1:
+        raise ConfigError(f"execution.block: found {block}; expected at least 1, or null to choose by the work")
 
 
 def block_bounds(lengths: NDArray[np.int64], draws: int, block: int | None = None) -> list[tuple[int, int]]:

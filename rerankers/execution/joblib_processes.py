@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rerankers._base.errors import ConfigError
 from rerankers.execution.base import B, R
+from rerankers.execution.blocks import check_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Joblib:
     block: int | None = None
 
     def __post_init__(self) -> None:
+        check_block(self.block)
         if self.workers == 0:
             raise ConfigError("execution.workers: found 0; expected at least 1, or -1 for all cores")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from rerankers._base.errors import ConfigError
 from rerankers.execution.base import B, R
+from rerankers.execution.blocks import check_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,11 @@ class Serial:
 
     workers: int = 1
     block: int | None = None
+
+    def __post_init__(self) -> None:
+        check_block(self.block)
+        if self.workers != 1:
+            raise ConfigError(f"execution.workers: found {self.workers}; expected 1, or execution=joblib")
 
     def map(self, function: Callable[[B], R], blocks: Iterable[B]) -> Iterator[R]:
         """Yield results in block order."""

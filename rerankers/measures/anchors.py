@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rerankers.policies import Policy
     from rerankers.values import Judgments
 
+PREFIX = "anchor:"
 RANDOM = "anchor:random"
 WORST_FIRST = "anchor:worst_first"
 DETERMINISTIC = "anchor:deterministic"

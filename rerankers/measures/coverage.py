@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 MISSING_QUERY = ("error", "zero_exposure", "skip")
 MEND = (
-    "Give the run a ranking of the query, or choose measures.missing_query=zero_exposure (an empty ranking) "
-    "or measures.missing_query=skip (left out and counted)."
+    "Give the run a ranking of the query, or choose missing_query=zero_exposure (an empty ranking) "
+    "or missing_query=skip (left out and counted)."
 )
 
 
@@ -57,7 +57,7 @@ def cover(
     ConfigError
         for an unknown rule.
     """
-    choose("measures.missing_query", rule, MISSING_QUERY)
+    choose("missing_query", rule, MISSING_QUERY)
     missing = missing_queries(rankings.over, judgments)
     if not len(missing):
         return rankings, {}

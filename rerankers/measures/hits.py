@@ -88,8 +88,13 @@ def _tiles(item_ptr: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 def mean_over_draws(rankings: Rankings, value: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted mean of a value of every ranking, float64 (R,) to (B,); 0 for rows without rankings."""
-    weighted = np.bincount(rankings.row_of_ranking, weights=value * rankings.weight, minlength=len(rankings.over))
-    return weighted.astype(np.float64, copy=False)
+    row, rows = rankings.row_of_ranking, len(rankings.over)
+    weighted = np.bincount(row, weights=value * rankings.weight, minlength=rows)
+    # Rounding must not carry a mean beyond the values: the draws of an ideal policy all have nDCG 1.
+    low, high = np.full(rows, np.inf), np.full(rows, -np.inf)
+    np.minimum.at(low, row, value)
+    np.maximum.at(high, row, value)
+    return np.where(low <= high, np.clip(weighted, low, high), weighted)
 
 
 def top_share(rankings: Rankings, flag: NDArray[np.bool_], cutoff: int | None) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rerankers.methods.base import TIERS, Method
+from rerankers.methods.base import TIERS, Method, check_method, check_policy
 from rerankers.methods.deterministic import Deterministic
 from rerankers.methods.plackett_luce import PlackettLuce
 from rerankers.methods.uniform import Uniform
@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
     from rerankers.policies import Policy
 
-__all__ = ["METHODS", "TIERS", "Deterministic", "Method", "PlackettLuce", "Uniform", "rerank_one"]
+__all__ = [
+    "METHODS",
+    "TIERS",
+    "Deterministic",
+    "Method",
+    "PlackettLuce",
+    "Uniform",
+    "check_method",
+    "check_policy",
+    "rerank_one",
+]
 
 METHODS: dict[str, type[Any]] = {"deterministic": Deterministic, "plackett_luce": PlackettLuce, "uniform": Uniform}
 

@@ -4,11 +4,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+import numpy as np
+
+from rerankers._base.errors import ConfigError
+
 if TYPE_CHECKING:
     from rerankers.policies import Policy
     from rerankers.values.block import Block
 
 TIERS = ("blind", "metadata", "predicted_groups", "given_groups", "judged")
+
+
+def check_method(method: object, where: str = "method") -> None:
+    """Raise `ConfigError` unless an object is a method: it says its tier and makes policies."""
+    tier = getattr(method, "tier", None)
+    if tier not in TIERS:
+        raise ConfigError(
+            f"{where}: found {type(method).__name__} with tier {tier!r}; expected a class attribute tier, one of "
+            f"{', '.join(TIERS)}"
+        )
+    if not callable(getattr(method, "policy", None)):
+        raise ConfigError(f"{where}: found {type(method).__name__} without policy; expected policy(self, block)")
+
+
+def check_policy(policy: object, method: object, block: Block) -> None:
+    """Raise `ConfigError` unless what a method has returned is a policy over the block's candidates."""
+    over = getattr(policy, "over", None)
+    if over is None or not callable(getattr(policy, "sample", None)):
+        raise ConfigError(
+            f"method {type(method).__name__}: its policy(block) returned {type(policy).__name__}; expected a policy, "
+            "for instance rerankers.policies.PlackettLuce(block.candidates, logits, block.stream)"
+        )
+    if not np.array_equal(over.query, block.candidates.query) or not np.array_equal(
+        over.lengths, block.candidates.lengths
+    ):
+        raise ConfigError(f"method {type(method).__name__}: its policy is not over the candidates of the block")
 
 
 class Method(Protocol):

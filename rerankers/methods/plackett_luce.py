@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rerankers.values.block import Block
 
 
+SMALLEST = 1e-300  # below it logits would overflow
+
+
 @dataclass(frozen=True, slots=True)
 class PlackettLuce:
     """Sample rankings from the Plackett-Luce distribution (Plackett 1975; Luce 1959) of standardised scores.
@@ -33,7 +36,7 @@ class PlackettLuce:
     tier: ClassVar[str] = "blind"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and self.temperature > 0):
+        if not (math.isfinite(self.temperature) and self.temperature >= SMALLEST):
             raise ConfigError(
                 f"method.temperature: found {self.temperature}; expected a positive number "
                 "(method=deterministic is the limit at 0, method=uniform the limit at infinity)"

@@ -2,7 +2,7 @@
 
 from rerankers.report.data import ReportData
 from rerankers.report.groups import group_exposure
-from rerankers.report.html import write_report
+from rerankers.report.html import remove_pictures, write_report
 from rerankers.report.picture import Picture
 from rerankers.report.planes import disparity_relevance, utility_loss
 from rerankers.report.terminal import terminal_table
@@ -12,6 +12,7 @@ __all__ = [
     "ReportData",
     "disparity_relevance",
     "group_exposure",
+    "remove_pictures",
     "terminal_table",
     "utility_loss",
     "write_report",

@@ -47,9 +47,9 @@ def write_report(folder: Path, data: ReportData) -> Path:
         when the folder cannot be written.
     """
     figures = folder / "figures"
+    remove_pictures(folder)
     pictures = [picture for picture in (disparity_relevance(data), utility_loss(data)) if picture]
     pictures += group_exposure(data)
-    _remove_former(figures, {picture.name for picture in pictures})
     drawn = [(picture, picture.save(figures)) for picture in pictures]
     path = folder / "report.html"
     text = page(data, drawn)
@@ -58,12 +58,12 @@ def write_report(folder: Path, data: ReportData) -> Path:
     return path
 
 
-def _remove_former(figures: Path, kept: set[str]) -> None:
+def remove_pictures(folder: Path) -> None:
+    """Remove the pictures of an earlier report in a folder; other files in ``figures/`` stay."""
     for pattern in _OURS:
         for kind in ("png", "csv"):
-            for path in figures.glob(f"{pattern}.{kind}"):
-                if path.stem not in kept:
-                    path.unlink(missing_ok=True)
+            for path in (folder / "figures").glob(f"{pattern}.{kind}"):
+                path.unlink(missing_ok=True)
 
 
 def page(data: ReportData, drawn: Sequence[tuple[Picture, str]]) -> str:

@@ -21,7 +21,7 @@ _NAME = 32  # cells of a system's name before it goes on in a second line
 _GAP = 2  # cells before a column
 
 
-def terminal_table(data: ReportData, console: Console | None = None) -> None:
+def terminal_table(data: ReportData, console: Console | None = None, every: bool = False) -> None:
     """Print the main measures of every system.
 
     Where the columns do not fit side by side, further tables follow below; no number is ever cut. Without a
@@ -31,12 +31,14 @@ def terminal_table(data: ReportData, console: Console | None = None) -> None:
     ----------
     console
         a rich console; by default standard output.
+    every
+        show every measure there is, not the main ones only.
     """
     from rich.console import Console
     from rich.text import Text
 
     console = console or Console(highlight=False)
-    columns = [_column(data, key, console.encoding) for key in main_columns(data.keys)]
+    columns = [_column(data, key, console.encoding) for key in main_columns(data.keys, every)]
     names = [_plain(wrap(system, _NAME, 3), console.encoding) for system in data.systems]
     left = _width(["system", *names])
     for place, chunk in enumerate(_chunks(columns, min(console.width, _WIDEST) - left)):
@@ -53,11 +55,13 @@ def terminal_table(data: ReportData, console: Console | None = None) -> None:
         console.print(Text(_plain(clean(text), console.encoding)), soft_wrap=True)
 
 
-def main_columns(texts: Sequence[str]) -> list[Key]:
+def main_columns(texts: Sequence[str], every: bool = False) -> list[Key]:
     """Return what a summary shows: main measures and the excess of group losses, no constants; documents first.
 
-    Of several attributes only the losses are shown; the report has the rest.
+    Of several attributes only the losses are shown; the report has the rest, and so has ``every``.
     """
+    if every:
+        return list(in_order(texts))
     shown = [key for key in in_order(texts) if key.base != "EET" and key.part in ("", "excess")]
     keys = [key for key in shown if key.main] or shown
     order = [None, *attributes(keys)]

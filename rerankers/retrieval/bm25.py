@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.cache import StageCache
+from rerankers._base.cache import StageCache, remove_leftovers
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import unwritable
 from rerankers._base.fingerprint import fingerprint
 from rerankers.retrieval.base import Retrieved
+from rerankers.retrieval.jvm import check_heap, find_jar
 from rerankers.values import Candidates
 from rerankers.values.storage import read_ragged, write_ragged
 
@@ -57,6 +59,9 @@ class BM25:
             raise ConfigError(f"retriever.k: found {self.k}; expected at least 1")
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"retriever.threads: found {self.threads}; expected at least 1, or null for all cores")
+        if not (math.isfinite(self.k1) and self.k1 >= 0 and 0 <= self.b <= 1):
+            raise ConfigError(f"retriever.k1, b: found {self.k1}, {self.b}; expected k1 >= 0 and 0 <= b <= 1")
+        check_heap(self.heap)
 
     def retrieve(self, collection: Collection, cache: Path) -> Retrieved:
         """Return the best ``k`` documents of every topic.
@@ -110,8 +115,6 @@ class BM25:
         return [choose("retriever.fields", name, documents.fields) for name in self.fields]
 
     def _index_folder(self, documents: DocumentStore, cache: Path) -> Path:
-        from rerankers.retrieval.jvm import find_jar
-
         # Lucene's files can be read by the version that wrote them: the jar is part of the index's name.
         return cache / INDEX_VERSION / fingerprint(documents.fingerprint, self._fields(documents), find_jar().name)
 
@@ -120,6 +123,7 @@ class BM25:
 
         if not folder.is_dir():
             start = perf_counter()
+            remove_leftovers(folder.parent)
             try:
                 build_index(documents.texts(self._fields(documents)), folder, threads=self.threads, heap=self.heap)
             except OSError as error:
@@ -139,6 +143,9 @@ class BM25:
 
 
 def _texts_of(collection: Collection) -> DocumentStore:
-    if collection.documents is None:
-        raise ConfigError("retriever: bm25 needs document texts, which this collection lacks; use retriever=run_file")
+    if collection.documents is None or not collection.documents.fields:
+        raise ConfigError(
+            "retriever: bm25 needs document texts, which this collection lacks: name their keys in "
+            "collection.text_fields, or use retriever=run_file"
+        )
     return collection.documents

@@ -55,6 +55,14 @@ def find_jar() -> Path:
     return jars[-1]
 
 
+def check_heap(heap: str) -> None:
+    """Raise `ConfigError` unless ``heap`` is a size that Java can start with: at least 16 MB."""
+    match = re.fullmatch(r"([1-9][0-9]{0,11})([kKmMgGtT]?)", heap)
+    size = int(match[1]) << 10 * ("kmgt".find(match[2].lower()) + 1 if match[2] else 0) if match else 0
+    if size < 16 << 20:
+        raise ConfigError(f"heap: found {heap!r}; expected a size of at least 16m, such as 512m or 4g")
+
+
 def start_jvm(heap: str | None = None) -> None:
     """Start the JVM, once per process; later calls do nothing, from any thread.
 
@@ -73,8 +81,7 @@ def start_jvm(heap: str | None = None) -> None:
         running, or when the JVM was started by the process that this one was forked from.
     """
     heap = DEFAULT_HEAP if heap is None else heap
-    if not re.fullmatch(r"[1-9][0-9]*[kKmMgGtT]?", heap):
-        raise ConfigError(f"heap: found {heap!r}; expected a size such as 512m or 4g")
+    check_heap(heap)
     with _Process.lock:
         if _Process.owner is not None:
             _same_process()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -12,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from rerankers._base.errors import ConfigError, FairRerankersError
+from rerankers._base.files import unwritable
 from rerankers.retrieval import handles as h
 from rerankers.retrieval.documents import batches, sorted_unique
 from rerankers.retrieval.index_files import (
@@ -29,6 +31,9 @@ from rerankers.retrieval.index_files import (
     write_stats,
 )
 from rerankers.retrieval.jvm import java_class, java_exception, java_reason, start_jvm
+
+DISK_TROUBLES = ("No space left on device", "File too large", "Disk quota exceeded", "Read-only file system")
+"""What the operating system says of a disk that takes no more, as it comes back through Java."""
 
 
 def build_index(
@@ -104,11 +109,13 @@ def _write(documents: Iterable[tuple[str, str]], folder: Path, threads: int, mem
     except BaseException as error:
         pool.shutdownNow()
         writer.rollback()
-        if isinstance(error, java_exception()):
-            raise FairRerankersError(
-                f"{folder.parent}: Lucene could not write the index: {java_reason(error)}"
-            ) from error
-        raise
+        if not isinstance(error, java_exception()):
+            raise
+        reason = java_reason(error)
+        for told in DISK_TROUBLES:
+            if told in str(error):
+                raise unwritable(folder.parent, OSError(errno.EIO, told)) from error
+        raise FairRerankersError(f"{folder.parent}: Lucene could not write the index: {reason}") from error
     pool.shutdown()
     write_docnos(folder, names)
     stats = count(folder / LUCENE_FOLDER, len(names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ class RunFile:
         """
         from rerankers.runs import read_run
 
-        run = read_run(Path(self.run))
+        run = replace(read_run(Path(self.run)), name=self.run)  # messages name the file
         docs = Ids.union(collection.docs, run.docs)
         listed = run.candidates().recode(run.docs.recoder(docs))
         score, replaced = _trusted_scores(listed)

@@ -12,6 +12,7 @@ import numpy as np
 from rerankers._base.errors import ConfigError
 from rerankers._base.streams import query_streams
 from rerankers.execution import block_bounds
+from rerankers.measures.anchors import PREFIX as ANCHOR
 from rerankers.measures.anchors import anchors
 from rerankers.measures.coverage import cover
 from rerankers.measures.evaluation import Evaluation, Options
@@ -19,7 +20,7 @@ from rerankers.runs import read_run
 from rerankers.stages.block import BlockResult, collect
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
-from rerankers.stages.results import Account, MeasureOptions, Results, publish
+from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
 from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Rankings, outer_join
 from rerankers.values.qrels import read_qrels
 
@@ -68,11 +69,12 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
         with the exit code of the command.
     """
     watch = Stopwatch()
-    with claimed(folder):
+    with claimed(folder) as staging:
         runs = _read_runs(job.runs)
         watch.lap("runs")
         judged, counts = _bind(job, runs)
         watch.lap("judgments and groups")
+        check_max_grade(job.browsing, judged.judgments)
         options = Options(
             browsing=job.browsing,
             universe=job.universe,
@@ -98,11 +100,21 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
             },
             tier="unknown: the runs do not say what they used",
             counts={**counts, "measures": results.counts},
+            warnings=_left_out(counts),
             config=job.config,
             command=job.command,
             data={"qrels": job.qrels.name, "runs": list(runs)},
         )
-        return publish(folder, results, account, job.measures, options, watch)
+        return publish(staging, results, account, job.measures, options, watch)
+
+
+def _left_out(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return a sentence for every run that lacks judged queries."""
+    return [
+        f"{part}: {found['queries_missing_from_run']:,} judged queries have no ranking; see missing_query"
+        for part, found in counts.items()
+        if "queries_missing_from_run" in found
+    ]
 
 
 def _read_runs(paths: Sequence[Path]) -> dict[str, Run]:
@@ -111,6 +123,8 @@ def _read_runs(paths: Sequence[Path]) -> dict[str, Run]:
     runs: dict[str, Run] = {}
     for path in paths:
         run = read_run(path)
+        if run.name.startswith(ANCHOR):
+            raise ConfigError(f"run: {run.name!r} is the name of an anchor; rename the file")
         if run.name in runs:
             raise ConfigError(f"run: two runs are called {run.name!r}; expected different file (or folder) names")
         runs[run.name] = run

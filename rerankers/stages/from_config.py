@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerankers._base.errors import ConfigError
+from rerankers._base.errors import ConfigError, choose
 from rerankers._conf import build
 from rerankers.collections import FileGroups
 from rerankers.report import terminal_table
@@ -17,6 +17,11 @@ from rerankers.stages.run import RunJob, run
 
 if TYPE_CHECKING:
     from rerankers.report import ReportData
+
+
+_BOTH = "browsing groups measures paths samples seed universe preset output"
+RUN_KEYS = frozenset(f"{_BOTH} collection retriever method execution allow_targets".split())
+EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query".split())
 
 
 def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str], name: str) -> None:
@@ -33,10 +38,11 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
     name
         the chosen method's name.
     """
+    _known(config, RUN_KEYS)
     _no_preset(config)
 
     def part(key: str) -> Any:
-        return build(config[key], config["allow_targets"], key)
+        return build(config[key], _texts(config["allow_targets"]), key)
 
     job = RunJob(
         name=name,
@@ -54,15 +60,16 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         config=config,
         command=_command("run", words),
     )
-    _show(run(job, folder), folder)
+    _show(run(job, folder.absolute()), folder, config)
 
 
 def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str]) -> None:
     """Run the job of a config of ``conf/evaluate.yaml``'s form."""
+    _known(config, EVALUATE_KEYS)
     _no_preset(config)
-    runs = config["run"] if isinstance(config["run"], list) else [config["run"]]
+    runs = _texts(config["run"])
     job = EvaluateJob(
-        runs=[Path(str(one)) for one in runs],
+        runs=[Path(one) for one in runs],
         qrels=Path(str(config["qrels"])),
         groups=_file_groups(config["groups"]),
         missing_query=str(config["missing_query"]),
@@ -74,7 +81,7 @@ def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
         config=config,
         command=_command("evaluate", words),
     )
-    _show(evaluate(job, folder), folder)
+    _show(evaluate(job, folder.absolute()), folder, config)
 
 
 def _file_groups(node: Mapping[str, Any]) -> FileGroups | None:
@@ -99,13 +106,28 @@ def _whole(config: Mapping[str, Any], key: str) -> int:
     value = config[key]
     if isinstance(value, bool) or not isinstance(value, int):
         raise ConfigError(f"{key}: found {value!r}; expected a whole number")
+    if not -(2**63) <= value < 2**63:
+        raise ConfigError(f"{key}: found {value}; expected a whole number of 64 bits")
     return value
+
+
+def _texts(value: Any) -> list[str]:
+    """Return a list of texts; a single text is a list of one."""
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+
+
+def _known(config: Mapping[str, Any], keys: frozenset[str]) -> None:
+    for key in config:
+        if key not in keys:
+            choose("option", key, sorted(keys))
 
 
 def _command(command: str, words: Sequence[str]) -> str:
     return shlex.join(["fair-rerank", command, *words])
 
 
-def _show(report: ReportData, folder: Path) -> None:
-    terminal_table(report)
+def _show(report: ReportData, folder: Path, config: Mapping[str, Any]) -> None:
+    terminal_table(report, every=config["measures"]["names"] is not None)
+    for warning in report.warnings:
+        print(f"warning: {warning}")
     print(f"report: {folder / 'report.html'}")

@@ -24,8 +24,10 @@ from rerankers.stages.warnings import warnings_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Options
     from rerankers.stages.block import BlockResult
+    from rerankers.values import Judgments
 
 EXPOSURES = ("auto", "draws")
 
@@ -65,6 +67,13 @@ class MeasureOptions:
     def chosen(self, attributes: Sequence[str]) -> tuple[Measure, ...]:
         """Return the measures; by default those of groups only where there are attributes."""
         return default_measures(attributes) if self.names is None else parse_many(self.names)
+
+
+def check_max_grade(browsing: BrowsingModel, judgments: Judgments) -> None:
+    """Raise `ConfigError` when a browsing model states a highest grade that is not the highest."""
+    stated, highest = getattr(browsing, "max_grade", None), int(judgments.grade.max(initial=0))
+    if stated is not None and stated < highest:
+        raise ConfigError(f"browsing.max_grade: found {stated}; expected at least {highest}, the highest judged grade")
 
 
 @dataclass(slots=True)

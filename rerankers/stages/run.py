@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from tqdm import tqdm
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers.execution import block_bounds
 from rerankers.measures.evaluation import Options
 from rerankers.measures.universe import UNIVERSES
+from rerankers.methods import check_method
 from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.block import RerankBlock, Reranked
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import Pool, make_pool
-from rerankers.stages.results import Account, MeasureOptions, Results, publish
+from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
 
 if TYPE_CHECKING:
     from rerankers.execution import Executor
@@ -27,7 +29,11 @@ if TYPE_CHECKING:
     from rerankers.methods import Method
     from rerankers.report import ReportData
     from rerankers.retrieval import Retriever
-    from rerankers.values import Collection
+    from rerankers.values import Collection, Counts
+
+
+MOST_SAMPLES = 10_000_000
+MOST_ITEMS = 1 << 28  # drawn for one query, which is drawn in one piece: about 8 GB at the peak
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,9 @@ class RunJob:
 
     def __post_init__(self) -> None:
         choose("universe", self.universe, UNIVERSES)
-        if self.samples < 1:
-            raise ConfigError(f"samples: found {self.samples}; expected at least 1 ranking per query")
+        check_method(self.method)
+        if not 1 <= self.samples <= MOST_SAMPLES:
+            raise ConfigError(f"samples: found {self.samples}; expected 1 to {MOST_SAMPLES:,} rankings per query")
 
 
 def run(job: RunJob, folder: Path) -> ReportData:
@@ -68,7 +75,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
         with the exit code of the command, for anything that is wrong with config, input or machine.
     """
     watch = Stopwatch()
-    with claimed(folder):
+    with claimed(folder) as staging:
         collection: Collection = job.collection.load()
         watch.lap("collection")
         retrieved = job.retriever.retrieve(collection, job.cache)
@@ -79,7 +86,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
         pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments)
         watch.lap("groups")
         results = Results()
-        _rerank(job, pool, folder, results, watch)
+        _rerank(job, pool, staging, results, watch)
         watch.add("retrieval", retrieved.seconds)
         account = Account(
             title=f"{job.name} on {collection.name}",
@@ -91,6 +98,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
                 "groups": aligned.counts,
                 "measures": results.counts,
             },
+            warnings=_warnings(collection, pool, retrieved.counts),
             config=job.config,
             command=job.command,
             data={
@@ -101,10 +109,25 @@ def run(job: RunJob, folder: Path) -> ReportData:
                 "candidate pairs": pool.candidates.nnz,
             },
         )
-        return publish(folder, results, account, job.measures, _options(job, pool), watch)
+        return publish(staging, results, account, job.measures, _options(job, pool), watch)
+
+
+def _warnings(collection: Collection, pool: Pool, counts: Counts) -> list[str]:
+    """Return what is strange about the input, before any measure."""
+    found = []
+    if not pool.judgments.nnz:
+        found.append(f"{collection.name} has no judgments (a jsonl folder has them in qrels.txt)")
+    strangers = counts.get("run_documents_unknown_to_the_collection", 0)
+    if strangers:
+        found.append(f"{strangers:,} documents of the run are not in {collection.name}: is it the run's collection?")
+    empty = int(np.sum(pool.candidates.lengths == 0))
+    if empty:
+        found.append(f"{empty:,} of {len(pool.topics):,} queries have no candidates: they count with zero exposure")
+    return found
 
 
 def _options(job: RunJob, pool: Pool) -> Options:
+    check_max_grade(job.browsing, pool.judgments)
     return Options(
         browsing=job.browsing,
         universe=job.universe,
@@ -120,6 +143,12 @@ def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results, watch: Stop
     measures = job.measures.chosen(list(pool.groups))
     task = RerankBlock(job.name, job.method, pool.topics.ids, measures, _options(job, pool), pool.groups)
     bounds = block_bounds(pool.candidates.lengths, job.samples, job.execution.block)
+    longest = int(pool.candidates.lengths.max(initial=0))
+    if longest * job.samples > MOST_ITEMS:
+        raise ConfigError(
+            f"samples: found {job.samples} rankings of up to {longest} documents; expected at most {MOST_ITEMS:,} "
+            "documents drawn for a query. Lower samples or retriever.k"
+        )
     qids = pool.topics.ids.names.to_pylist()
     parts = (pool.part(start, stop) for start, stop in bounds)
     with ExitStack() as stack:

@@ -58,7 +58,7 @@ def _beaten_by_careless_anchors(runs: Mapping[str, Any]) -> list[str]:
             ]
             if beaten:
                 out.append(
-                    f"{' and '.join(beaten)} reach a lower {loss} than {name}: a low loss alone is no merit, "
+                    f"{name} has a higher {loss} than {' and '.join(beaten)}: a low loss alone is no merit, "
                     "read it beside utility"
                 )
     return out

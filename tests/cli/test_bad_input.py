@@ -109,7 +109,7 @@ def test_run_refuses(name: str, command: Run, tiny: Path, tiny_run: Path, tmp_pa
         (["groups.unknown=ignore"], ["groups.unknown", "count, drop, spread"], 2),
         (["groups.mixed=own-group"], ["groups.mixed", "Did you mean 'own_group'?"], 2),
         (["groups.mixed=up"], ["order"], 2),
-        (["samples=0"], ["samples", "at least 1"], 2),
+        (["samples=0"], ["samples", "1 to 10,000,000"], 2),
         (["samples=many"], ["samples", "whole number"], 2),
         (["seed=1.5"], ["seed", "whole number"], 2),
         (["universe=everything"], ["universe", "union, judged"], 2),
@@ -124,6 +124,22 @@ def test_run_refuses(name: str, command: Run, tiny: Path, tiny_run: Path, tmp_pa
         (["retriever.run=nowhere.run"], ["nowhere.run", "no such file"], 3),
         (["collection.path=nowhere"], ["nowhere"], 3),
         (["collection.query_field=title"], ["title"], 2),
+        (["execution.block=0"], ["execution.block", "at least 1"], 2),
+        (["execution.workers=4"], ["execution.workers", "execution=joblib"], 2),
+        (["seed=9223372036854775808"], ["seed", "64 bits"], 2),
+        (["groups.attribute=7"], ["groups.attribute", "'7'", "seniority"], 2),
+        (["samples=3000000000"], ["samples"], 2),
+        (["method=null"], ["method"], 2),
+        (["output=null"], ["output"], 2),
+        (["output="], ["output", "shell variable"], 2),
+        (["output=${nowhere}"], ["nowhere"], 2),
+        (["+methodd.x=1"], ["methodd", "Did you mean 'method'?"], 2),
+        (["measures.cutoff=x"], ["measures.cutoff: found 'x'; expected int or null"], 2),
+        (["browsing.patience=null"], ["browsing.patience: found None; expected float"], 2),
+        (["groups.order=A"], ["groups.order: found 'A'; expected list[str] or null"], 2),
+        (["browsing=err", "browsing.max_grade=1"], ["browsing.max_grade", "at least 2"], 2),
+        (["method.temperature=1e-320"], ["method.temperature", "positive"], 2),
+        (["groups=author_field", "groups.attribute=x", "groups.field=h", "groups.at_least=1"], ["authors.jsonl"], 2),
         (["output=/dev/null/x"], ["/dev/null/x", "cannot be written", "output=DIR"], 2),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) and value and "=" in value[0] else None,
@@ -145,6 +161,64 @@ def test_wrong_command_lines(
     for part in parts:
         assert part in err
     assert "Traceback" not in err
+
+
+def test_paths_need_no_quotes(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
+    for name in ("exp:1", "[mine]", "it's, =ü", "$HOME", "(a) {b}"):
+        code, _, err = command(
+            "run",
+            "collection=jsonl",
+            f"collection.path={tiny}",
+            "retriever=run_file",
+            f"retriever.run={tiny_run}",
+            f"output={tmp_path / name}",
+            f"paths.cache={tmp_path / 'cache' / name}",
+            *QUICK,
+        )
+        assert code == 0, err
+        assert (tmp_path / name / "report.html").is_file(), name
+
+
+def test_relative_paths_and_the_home_folder(
+    command: Run, tiny: Path, tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    words = ["run", "collection=jsonl", "collection.path=tiny", "retriever=run_file", "retriever.run=first.run", *QUICK]
+    for output, place in (("a:b", tmp_path / "a:b"), ("~/results", tmp_path / "home" / "results")):
+        code, out, err = command(*words, f"output={output}")
+        assert code == 0, err
+        assert (place / "report.html").is_file()
+        assert "report:" in out
+    assert not (tmp_path / "~").exists()
+
+
+def test_flags_may_stand_among_overrides(command: Run, tmp_path: Path) -> None:
+    code, out, _ = command("run", "samples=5", "--cfg", "job", "seed=3")
+    assert code == 0
+    assert "samples: 5" in out
+    assert "seed: 3" in out
+
+
+def test_half_of_a_surrogate_pair_in_a_query(command: Run, tiny: Path) -> None:
+    (tiny / "queries.tsv").unlink()
+    (tiny / "queries.jsonl").write_text('{"qid": "q1", "query": "foo \\udfff"}\n')
+    code, _, err = command("run", "collection=jsonl", f"collection.path={tiny}")
+    assert code == 1
+    assert "queries.jsonl:1" in err
+
+
+def test_a_run_may_not_be_called_like_an_anchor(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
+    path = tiny_run.rename(tiny_run.with_name("anchor:ideal.txt"))
+    code, _, err = command("evaluate", f"run={path}", f"qrels={tiny / 'qrels.txt'}", f"output={tmp_path / 'o'}")
+    assert code == 2
+    assert "anchor:ideal" in err
+
+
+def test_a_heap_that_java_cannot_start_with(command: Run) -> None:
+    code, _, err = command("run", "retriever.heap=1k")
+    assert code == 2
+    assert "16m" in err
 
 
 def test_no_query_field_by_that_name(command: Run, tiny: Path, tmp_path: Path) -> None:

@@ -27,8 +27,10 @@ def test_any_path_survives(value: str) -> None:
 def test_property_any_text_survives(value: str) -> None:
     listed = value.startswith("[") and value.endswith("]")
     quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
-    if not (listed or quoted or value in ("null", "???")):
+    home = value == "~" or value.startswith("~/")
+    if not (quoted or home or value in ("null", "???")):
         assert parsed("run", f"collection.path={value}") == value
+        assert listed or parsed("run", f"retriever.run={value}") == value
 
 
 def test_lists_stay_lists() -> None:

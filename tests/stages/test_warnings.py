@@ -36,5 +36,5 @@ def test_nothing_measured() -> None:
 def test_a_careless_anchor_with_a_lower_loss() -> None:
     found = warnings_of(table(40), summary(0.3, 0.2))
     assert len(found) == 1
-    assert "anchor:random reach" in found[0]
+    assert "than anchor:random" in found[0]
     assert "beside utility" in found[0]
