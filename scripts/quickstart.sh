@@ -3,4 +3,5 @@
 # Extra words are overrides:  bash scripts/quickstart.sh method.temperature=0.5 samples=50
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-exec "$python" -m rerankers run output=outputs/quickstart "$@"
+"$python" -m rerankers run output=outputs/quickstart "$@"
+echo "next: source $venv/bin/activate && fair-rerank run --help"
