@@ -8,5 +8,6 @@ from rerankers.execution.base import Executor
 from rerankers.execution.blocks import block_bounds
 from rerankers.execution.joblib_processes import Joblib
 from rerankers.execution.serial import Serial
+from rerankers.execution.threads import thread_count, thread_map
 
-__all__ = ["Executor", "Joblib", "Serial", "block_bounds"]
+__all__ = ["Executor", "Joblib", "Serial", "block_bounds", "thread_count", "thread_map"]

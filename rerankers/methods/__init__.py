@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rerankers._base.errors import ConfigError, InputError, choose
+from rerankers._base.streams import query_streams
 from rerankers.methods.base import TIERS, Method, check_method, check_policy
 from rerankers.methods.deterministic import Deterministic
 from rerankers.methods.plackett_luce import PlackettLuce
 from rerankers.methods.uniform import Uniform
+from rerankers.values import Block, Candidates, GroupAlignment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -31,7 +35,15 @@ __all__ = [
 METHODS: dict[str, type[Any]] = {"deterministic": Deterministic, "plackett_luce": PlackettLuce, "uniform": Uniform}
 
 
-def rerank_one(method: str, scores: ArrayLike, **options: Any) -> Policy:
+def rerank_one(
+    method: str,
+    scores: ArrayLike,
+    groups: Sequence[str | None] | None = None,
+    *,
+    target: object = None,
+    seed: int = 0,
+    **options: Any,
+) -> Policy:
     """Return the policy of a method for one query.
 
     Parameters
@@ -40,6 +52,14 @@ def rerank_one(method: str, scores: ArrayLike, **options: Any) -> Policy:
         a method's name, for instance ``"plackett_luce"``.
     scores
         (n,), finite; the candidates are documents 0..n-1 in this order.
+    groups
+        (n,), the group of each document, None where it is not known (it counts as a group of its own). Methods of
+        the blind tier do not look at it.
+    target
+        for methods that aim at one; none of this version does.
+    seed
+        of methods that draw something to make their policy; none of this version does. Rankings take theirs in
+        ``policy.sample(n, seed)``.
     **options
         the method's options, for instance ``temperature=0.5``.
 
@@ -51,20 +71,18 @@ def rerank_one(method: str, scores: ArrayLike, **options: Any) -> Policy:
     Raises
     ------
     ConfigError
-        for an unknown method or option value.
+        for an unknown method or option value, or a target that the method does not aim at.
     InputError
-        for scores that are not finite.
+        for scores that are not finite, or groups of another length.
     """
-    from rerankers._base.errors import ConfigError, InputError, choose
-    from rerankers._base.streams import query_streams
-    from rerankers.values import Block, Candidates
-
     kind = METHODS[choose("method", method, METHODS)]
     score = np.asarray(scores, dtype=np.float64)
     if score.ndim != 1 or not np.all(np.isfinite(score)):
         raise InputError.one(
             "scores", f"shape {score.shape} or values that are not finite", "finite numbers, shape (n,)"
         )
+    if target is not None:
+        raise ConfigError(f"method {method}: found a target; expected None, since it aims at none")
     try:
         built = kind(**options)
     except TypeError as error:
@@ -72,5 +90,16 @@ def rerank_one(method: str, scores: ArrayLike, **options: Any) -> Policy:
     candidates = Candidates(
         np.zeros(1, np.int32), np.array([0, len(score)]), np.arange(len(score), dtype=np.int32), {"score": score}
     )
-    policy: Policy = built.policy(Block(candidates, query_streams([""])))
+    aligned = None if groups is None else _alignment(groups, len(score))
+    policy: Policy = built.policy(Block(candidates, query_streams([""]), aligned))
     return policy
+
+
+def _alignment(groups: Sequence[str | None], n: int) -> GroupAlignment:
+    if len(groups) != n:
+        raise InputError.one("groups", f"{len(groups)} labels", f"{n}, one a score")
+    names = tuple(sorted({str(label) for label in groups if label is not None}))
+    doc = np.array([d for d, label in enumerate(groups) if label is not None], dtype=np.int64)
+    code = np.array([names.index(str(label)) for label in groups if label is not None], dtype=np.int64)
+    entries = GroupAlignment.of_entries("group", names, doc, code, np.ones(len(doc)), n)
+    return entries.resolve("count")

@@ -9,6 +9,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers._base.streams import stream_key, uniforms
+from rerankers.execution import thread_count, thread_map
 from rerankers.values.rankings import Rankings
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     Rank = Callable[[NDArray[np.float64], int, int], NDArray[np.integer]]
 
+WORTH_THREADS = 1 << 20  # noise numbers of a block from which on its rows are shared among threads
 TILE = 1 << 16  # noise numbers drawn together, so that they are sorted in the cache
 
 
@@ -64,8 +66,10 @@ def draw(policy: Policy, purpose: str, n: int, seed: int, first: int, depth: int
         strictly between 0 and 1 and may be overwritten.
     """
     check_draws(n, first, depth)
-    orders = []
-    for row, size in enumerate(policy.over.lengths.tolist()):
+    sizes = policy.over.lengths.tolist()
+
+    def one_row(row: int) -> NDArray[np.int32]:
+        size = sizes[row]
         k = size if depth is None else min(depth, size)
         order = np.empty((n, k), dtype=np.int32)
         key = stream_key(seed, policy.stream[row], purpose)
@@ -73,8 +77,11 @@ def draw(policy: Policy, purpose: str, n: int, seed: int, first: int, depth: int
         for start in range(0, n if size else 0, step):
             count = min(step, n - start)
             order[start : start + count] = rank(uniforms(key, first + start, count, size), row, k)
-        orders.append(order)
-    return Rankings.of_matrix(policy.over, orders, first)
+        return order
+
+    # Every row has its own key, so threads change nothing but the time; small blocks are not worth them.
+    threads = thread_count() if policy.over.nnz * n >= WORTH_THREADS else 1
+    return Rankings.of_matrix(policy.over, thread_map(one_row, range(len(sizes)), threads), first)
 
 
 def smallest(keys: NDArray[np.float64], k: int) -> NDArray[np.integer]:

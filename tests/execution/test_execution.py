@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerankers._base.errors import ConfigError
-from rerankers.execution import Joblib, Serial, block_bounds
+from rerankers.execution import Joblib, Serial, block_bounds, thread_count, thread_map
 
 
 def square(value: int) -> int:
@@ -29,6 +29,15 @@ def test_a_failing_block_raises_its_error() -> None:
 
 def reciprocal(value: int) -> float:
     return 1 / value
+
+
+def test_threads_keep_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    for threads in (1, 3):
+        assert thread_map(square, range(20), threads) == [value * value for value in range(20)]
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert thread_count() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    assert thread_count() >= 1
 
 
 def test_no_workers_is_refused() -> None:

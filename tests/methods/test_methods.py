@@ -64,7 +64,18 @@ def test_deterministic_keeps_ties_in_order() -> None:
     assert rerank_one("deterministic", [1.0, 2.0, 1.0, 2.0]).sample(2, 0).item.tolist() == [1, 3, 0, 2] * 2
 
 
+def test_blind_methods_do_not_look_at_groups() -> None:
+    for name in METHODS:
+        plain = rerank_one(name, [3.0, 1.0, 2.0]).sample(5, 1)
+        told = rerank_one(name, [3.0, 1.0, 2.0], ["a", None, "b"], seed=7).sample(5, 1)
+        np.testing.assert_array_equal(plain.item, told.item)
+
+
 def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="groups"):
+        rerank_one("uniform", [1.0, 2.0], ["a"])
+    with pytest.raises(ConfigError, match="aims at none"):
+        rerank_one("uniform", [1.0], target=[0.5])
     with pytest.raises(ConfigError, match="Did you mean 'uniform'"):
         rerank_one("unifrom", [1.0])
     with pytest.raises(ConfigError, match="temprature"):

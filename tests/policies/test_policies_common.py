@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from policy_worlds import every_ranking, matrices, rows, streams
 
+from rerankers._base.streams import query_streams
 from rerankers.exposure import DCG, ERR, GERR, RBP, Cascade, TopKSet
 from rerankers.exposure.rankings import exposure_of
 from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
@@ -163,3 +164,17 @@ def test_cascade_with_any_continuation_is_exact_under_a_shuffle() -> None:
     for position in (None, [1, 0.9, 0.9, 0.3]):
         browsing = Cascade([0.1, 1, 0.5, 0, 0.7, 0.2], position).bind(None, over.indptr)
         np.testing.assert_allclose(policy.exposure(browsing).value, exposure_of(weighted, browsing).value, atol=3e-15)
+
+
+def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = [40, 0, 7, 300, 1]
+    over = Ragged(
+        np.arange(5), np.concatenate([[0], np.cumsum(lengths)]), np.concatenate([np.arange(n) for n in lengths])
+    )
+    policy = PlackettLuce(over, np.linspace(0, 3, over.nnz), query_streams("abcde"))
+    monkeypatch.setattr("rerankers.policies.base.WORTH_THREADS", 0)
+    drawn = {}
+    for threads in ("1", "4"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        drawn[threads] = policy.sample(30, 5)
+    np.testing.assert_array_equal(drawn["1"].item, drawn["4"].item)
