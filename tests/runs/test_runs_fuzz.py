@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fuzz")
 
 
-def attempt(source: Any) -> None:
+def check_attempt(source: Any) -> None:
     with contextlib.suppress(InputError):
         check(read_run(source))
 
@@ -60,7 +60,7 @@ def attempt(source: Any) -> None:
 def test_files(folder: Path, name: str, data: bytes, pack: Any) -> None:
     path = folder / name
     path.write_bytes(pack(data))
-    attempt(path)
+    check_attempt(path)
 
 
 @settings(max_examples=150)
@@ -84,7 +84,7 @@ def test_damaged_files(folder: Path, data: st.DataObject) -> None:
         damaged[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     path = folder / name
     path.write_bytes(bytes(damaged[: data.draw(st.integers(0, len(whole)))]))
-    attempt(path)
+    check_attempt(path)
 
 
 VALUE = JSON | st.dictionaries(st.text(max_size=2), JSON, max_size=3) | st.binary(max_size=2)
@@ -92,7 +92,7 @@ VALUE = JSON | st.dictionaries(st.text(max_size=2), JSON, max_size=3) | st.binar
 
 @given(st.dictionaries(st.text(max_size=2) | st.integers() | st.none(), VALUE, max_size=3))
 def test_mappings(run: dict[Any, Any]) -> None:
-    attempt(run)
+    check_attempt(run)
 
 
 CELL = st.none() | st.integers(-3, 3) | st.text(max_size=2) | st.floats() | st.booleans() | st.binary(max_size=2)
@@ -108,4 +108,4 @@ def test_tables(data: st.DataObject, rows: int) -> None:
         kind = data.draw(st.sampled_from([st.integers(-3, 3), st.text(max_size=2), st.floats(), st.booleans()]))
         column = data.draw(st.lists(st.none() | kind, min_size=rows, max_size=rows))
         columns.append(pa.array(column).dictionary_encode() if data.draw(st.booleans()) else pa.array(column))
-    attempt(pa.table(columns, names=names))
+    check_attempt(pa.table(columns, names=names))

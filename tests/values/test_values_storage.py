@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("storage")
 
 
-def same(left: Ragged, right: Ragged) -> None:
+def check_same(left: Ragged, right: Ragged) -> None:
     assert type(left) is type(right)
     assert list(left.columns) == list(right.columns)
     arrays = [(left.query, right.query), (left.indptr, right.indptr), (left.doc, right.doc)]
@@ -53,14 +53,14 @@ def test_ragged(folder: Path, value: Pairs, cls: type[Ragged], code: str) -> Non
     plain = {query: {doc: abs(x) for doc, x in row.items()} for query, row in value.items()}
     ragged = ragged_of(plain, cls, "value", np.dtype(code)).with_columns(second=np.arange(ragged_of(plain).nnz) / 3)
     write_ragged(folder / "r.parquet", ragged, DOCS)
-    same(read_ragged(folder / "r.parquet", cls, DOCS), ragged)
+    check_same(read_ragged(folder / "r.parquet", cls, DOCS), ragged)
 
 
 def test_special_floats(folder: Path) -> None:
     values = np.array([np.nan, -np.nan, np.inf, -np.inf, -0.0, 5e-324])
     ragged = Ragged(np.array([3]), np.array([0, 6]), np.arange(6), {"x": values})
     write_ragged(folder / "r.parquet", ragged, DOCS)
-    same(read_ragged(folder / "r.parquet", Ragged, DOCS), ragged)
+    check_same(read_ragged(folder / "r.parquet", Ragged, DOCS), ragged)
 
 
 @given(pairs(queries=6), st.lists(st.integers(0, 6), max_size=4))
@@ -72,9 +72,9 @@ def test_blocks(folder: Path, value: Pairs, cuts: list[int]) -> None:
         for block in blocks:
             writer.write(block)
     assert count_blocks(folder / "r.parquet") == len(blocks)
-    same(read_ragged(folder / "r.parquet", Candidates, DOCS), ragged)
+    check_same(read_ragged(folder / "r.parquet", Candidates, DOCS), ragged)
     for index, block in enumerate(blocks):
-        same(read_ragged(folder / "r.parquet", Candidates, DOCS, index), block)
+        check_same(read_ragged(folder / "r.parquet", Candidates, DOCS, index), block)
     with pytest.raises(IndexError, match=f"it has {len(blocks)}"):
         read_ragged(folder / "r.parquet", Candidates, DOCS, len(blocks))
 
@@ -83,7 +83,7 @@ def test_blocks(folder: Path, value: Pairs, cuts: list[int]) -> None:
 def test_rankings(folder: Path, value: Rankings) -> None:
     write_rankings(folder / "k.parquet", value, DOCS)
     again = read_rankings(folder / "k.parquet", Candidates, DOCS)
-    same(again.over, value.over)
+    check_same(again.over, value.over)
     for name in ("query_ptr", "item_ptr", "item", "weight", "label"):
         assert getattr(again, name).dtype == getattr(value, name).dtype
         assert getattr(again, name).tolist() == getattr(value, name).tolist()
