@@ -98,7 +98,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
                 "groups": aligned.counts,
                 "measures": results.counts,
             },
-            warnings=_warnings(collection, pool, retrieved.counts),
+            warnings=_warnings(collection, pool, retrieved.counts, aligned.counts),
             config=job.config,
             command=job.command,
             data={
@@ -112,7 +112,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
         return publish(staging, results, account, job.measures, _options(job, pool), watch)
 
 
-def _warnings(collection: Collection, pool: Pool, counts: Counts) -> list[str]:
+def _warnings(collection: Collection, pool: Pool, counts: Counts, groups: Counts) -> list[str]:
     """Return what is strange about the input, before any measure."""
     found = []
     if not pool.judgments.nnz:
@@ -123,6 +123,10 @@ def _warnings(collection: Collection, pool: Pool, counts: Counts) -> list[str]:
     empty = int(np.sum(pool.candidates.lengths == 0))
     if empty:
         found.append(f"{empty:,} of {len(pool.topics):,} queries have no candidates: they count with zero exposure")
+    unknown = {name: groups.get(f"{name}_documents_without_group", 0) / len(collection.docs) for name in pool.groups}
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in unknown.items() if share)
+    if shares:
+        found.append(f"documents whose group is not known: {shares}; groups.unknown says how they count")
     return found
 
 

@@ -38,6 +38,8 @@ def test_files_and_their_agreement(command: Run, tiny: Path, tiny_run: Path, tmp
     assert code == 0, err
     assert "report:" in out
     assert "plackett_luce" in out
+    assert "warning: documents whose group is not known: seniority" in out
+    assert "warning: 1 of 4 queries have no candidates" in out
     for name in FILES:
         assert (output / name).stat().st_size > 0, name
     assert not [path.name for path in output.iterdir() if path.name.startswith(".")]
