@@ -50,6 +50,8 @@ def build(node: Mapping[str, Any], allowed: Sequence[str] = (), where: str = "co
     ConfigError
         for a target outside the allow-list or that is no class, an unknown or missing field, a value of a wrong type.
     """
+    if not isinstance(node, Mapping):
+        raise ConfigError(f"{where}: found {node!r}; expected options under _target_")
     fields = {str(key): value for key, value in node.items() if key != "_target_"}
     kind = _locate(str(node.get("_target_", "")), allowed, where)
     if dataclasses.is_dataclass(kind):
@@ -65,12 +67,12 @@ def _locate(target: str, allowed: Sequence[str], where: str) -> type[Any]:
     module_name, _, class_name = target.rpartition(".")
     if not any(module_name == prefix or module_name.startswith(f"{prefix}.") for prefix in prefixes):
         raise ConfigError(
-            f"{where}._target_: found {target!r}; expected a class of {', '.join(prefixes)}. "
-            "To use a class of your own, add its package: allow_targets=[mypackage]"
+            f"{where}._target_: found {target!r}; expected a class of the packages {', '.join(prefixes)}. "
+            "To use a class of your own, add its package (not the class): allow_targets=[mypackage]"
         )
     try:
         kind = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a package of the user's own may fail in any way while it is imported
         raise ConfigError(
             f"{where}._target_: {target!r} cannot be imported ({error}). "
             "Is the folder of its package on PYTHONPATH, or the package installed?"

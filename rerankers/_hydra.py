@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import hydra
+import yaml
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -97,9 +98,11 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
         except OmegaConfBaseException as error:
             raise ConfigError(_missing_value(error)) from error
         except OSError as error:
-            if error.filename is None:
-                raise
+            if started or error.filename is None:
+                raise  # readers and writers of the package name theirs; what is left is somebody else's
             raise unwritable(Path(error.filename), error) from error
+        except yaml.YAMLError as error:
+            raise ConfigError(f"a config file is no YAML: {error}") from error
         except ValueError as error:
             if started:
                 raise  # from the job, where it is not the command line's fault
@@ -216,7 +219,7 @@ def _composed(command: str, words: list[str]) -> DictConfig:
     with hydra.initialize_config_dir(str(conf_folder()), version_base=_version_base()):
         try:
             return hydra.compose(command, overrides=[*overrides, *search])
-        except HydraException as error:
+        except (HydraException, yaml.YAMLError) as error:
             raise ConfigError(_whole(error)) from error
 
 

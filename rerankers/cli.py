@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from rerankers._base.errors import ConfigError, FairRerankersError, choose
+from rerankers._base.errors import ConfigError, FairRerankersError, MissingError, choose
 from rerankers._guard import refuse_name_clash
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         # Readers and writers of files name theirs; what is left is the terminal, or a machine in trouble.
         print(f"fair-rerank {words[0]}: {error}", file=sys.stderr)
-        return ConfigError.exit_code
+        return MissingError.exit_code if isinstance(error, FileNotFoundError) else ConfigError.exit_code
     except KeyboardInterrupt:
         print(
             f"fair-rerank {words[0]}: interrupted; the same command continues from its finished stages", file=sys.stderr
@@ -82,7 +82,7 @@ def _doctor(words: list[str]) -> int:
 def _run_task(call: Call) -> None:
     from rerankers.stages.from_config import run_from_config
 
-    run_from_config(call.config, call.output, call.words, call.choices["method"])
+    run_from_config(call.config, call.output, call.words, call.choices.get("method", ""))
 
 
 def _evaluate_task(call: Call) -> None:

@@ -175,6 +175,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
+        # What the caller does inside may fail for other reasons: a file of its own that is not there, say.
+        if error.filename is not None and Path(os.fsdecode(error.filename)) not in (temporary, path, *path.parents):
+            raise
         raise unwritable(path, error) from error
     finally:
         if temporary.is_dir():

@@ -190,6 +190,8 @@ def _check(unknown: str, mixed: str) -> None:
 
 def _chosen(parts: Mapping[str, _Part], attribute: Any, where: str) -> dict[str, _Part]:
     many = isinstance(attribute, list | tuple)
+    if many and not attribute:
+        raise ConfigError("groups.attribute: found an empty list; expected names, null for all, or groups=none")
     names = list(parts) if attribute is None else [str(one) for one in (attribute if many else [attribute])]
     if names and not parts:
         raise ConfigError(f"groups.attribute: found {', '.join(names)}, but {where} brings no attribute")

@@ -90,7 +90,10 @@ class ERR(Model):
         """Return the spec with ``max_grade``, if None, set to the highest of these grades (at least 1)."""
         if self.max_grade is not None:
             return self
-        return replace(self, max_grade=max(1, int(np.ceil(np.max(np.asarray(grades, np.float64), initial=0.0)))))
+        highest = np.max(np.asarray(grades, np.float64), initial=0.0)
+        if not np.isfinite(highest):
+            raise InputError.one("grades", f"a grade that is {highest}", "finite grades")
+        return replace(self, max_grade=max(1, int(np.ceil(highest))))
 
     def _continuation(self, size: int, gain: NDArray[np.float64] | None) -> NDArray[np.float64]:
         return self.patience * (1.0 - self._satisfaction(np.zeros(size) if gain is None else gain))
@@ -148,6 +151,8 @@ class TopKSet(Model):
     word: ClassVar[str] = "topk_set"
 
     def __post_init__(self) -> None:
+        if self.k is None:
+            raise InputError.one("k", "None", "a whole number, 1 or more")
         check_rank("k", self.k)
 
     def _position(self, longest: int) -> NDArray[np.float64]:

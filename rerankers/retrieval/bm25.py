@@ -61,6 +61,8 @@ class BM25:
             raise ConfigError(f"retriever.threads: found {self.threads}; expected at least 1, or null for all cores")
         if not (math.isfinite(self.k1) and self.k1 >= 0 and 0 <= self.b <= 1):
             raise ConfigError(f"retriever.k1, b: found {self.k1}, {self.b}; expected k1 >= 0 and 0 <= b <= 1")
+        if self.fields is not None and not self.fields:
+            raise ConfigError("retriever.fields: found an empty list; expected field names, or null for the usual ones")
         check_heap(self.heap)
 
     def retrieve(self, collection: Collection, cache: Path) -> Retrieved:

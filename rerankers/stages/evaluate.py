@@ -69,6 +69,11 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
         with the exit code of the command.
     """
     watch = Stopwatch()
+    for path in job.runs:
+        if folder.resolve() in (path.resolve(), path.resolve().parent) and (folder / "run.parquet").exists():
+            raise ConfigError(
+                f"output: {folder} holds the run {path}, whose own results would be replaced; choose another"
+            )
     with claimed(folder) as staging:
         runs = _read_runs(job.runs)
         watch.lap("runs")

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 _BOTH = "browsing groups measures paths samples seed universe preset output"
 RUN_KEYS = frozenset(f"{_BOTH} collection retriever method execution allow_targets".split())
+NEEDED = {
+    "collection": "load",
+    "retriever": "retrieve",
+    "method": "policy",
+    "browsing": "bind",
+    "groups": "align",
+    "execution": "map",
+}
 EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query".split())
 
 
@@ -42,7 +50,10 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
     _no_preset(config)
 
     def part(key: str) -> Any:
-        return build(config[key], _texts(config["allow_targets"]), key)
+        built = build(config[key], _texts(config["allow_targets"]), key)
+        if not callable(getattr(built, NEEDED[key], None)):
+            raise ConfigError(f"{key}: found {type(built).__name__}, which has no {NEEDED[key]}; expected a {key}")
+        return built
 
     job = RunJob(
         name=name,
@@ -53,7 +64,7 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         groups=part("groups"),
         measures=_measures(config),
         execution=part("execution"),
-        cache=Path(config["paths"]["cache"]).expanduser(),
+        cache=_cache(config),
         samples=_whole(config, "samples"),
         seed=_whole(config, "seed"),
         universe=str(config["universe"]),
@@ -120,6 +131,16 @@ def _known(config: Mapping[str, Any], keys: frozenset[str]) -> None:
     for key in config:
         if key not in keys:
             choose("option", key, sorted(keys))
+    for key in sorted(keys):
+        if key not in config:
+            raise ConfigError(f"{key}: taken away; expected a value")
+
+
+def _cache(config: Mapping[str, Any]) -> Path:
+    place = config["paths"].get("cache") if isinstance(config["paths"], Mapping) else None
+    if not isinstance(place, str):
+        raise ConfigError(f"paths.cache: found {place!r}; expected a folder")
+    return Path(place).expanduser().absolute()
 
 
 def _command(command: str, words: Sequence[str]) -> str:

@@ -55,6 +55,8 @@ class MeasureOptions:
     resamples: int = 2000
 
     def __post_init__(self) -> None:
+        if self.names is not None and not self.names:
+            raise ConfigError("measures.names: found an empty list; expected measures, or null for the usual ones")
         parse_many(self.names or [])  # wrong names are known before any work is done
         choose("measures.exposure", self.exposure, EXPOSURES)
         if self.cutoff is not None and self.cutoff < 1:

@@ -124,6 +124,12 @@ def test_run_refuses(name: str, command: Run, tiny: Path, tiny_run: Path, tmp_pa
         (["retriever.run=nowhere.run"], ["nowhere.run", "no such file"], 3),
         (["collection.path=nowhere"], ["nowhere"], 3),
         (["collection.query_field=title"], ["title"], 2),
+        (["measures.names=[]"], ["measures.names", "empty"], 2),
+        (["groups.attribute=[]"], ["groups.attribute", "groups=none"], 2),
+        (["paths.cache=null"], ["paths.cache"], 2),
+        (["~method"], ["method"], 2),
+        (["~samples"], ["samples", "taken away"], 2),
+        (["groups=none", "groups._target_=rerankers.execution.Serial"], ["groups", "align"], 2),
         (["execution.block=0"], ["execution.block", "at least 1"], 2),
         (["execution.workers=4"], ["execution.workers", "execution=joblib"], 2),
         (["seed=9223372036854775808"], ["seed", "64 bits"], 2),
@@ -219,6 +225,48 @@ def test_a_heap_that_java_cannot_start_with(command: Run) -> None:
     code, _, err = command("run", "retriever.heap=1k")
     assert code == 2
     assert "16m" in err
+
+
+@pytest.mark.java
+def test_broken_configs_and_classes_of_the_users_own(
+    command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "brokenmodule.py").write_text("class Broken(:\n")
+    (tmp_path / "missingfile.py").write_text(
+        "class Missing:\n    tier = 'blind'\n    def policy(self, block):\n        return open('/nowhere/model.bin')\n"
+    )
+    folder = tmp_path / "mine" / "method"
+    folder.mkdir(parents=True)
+    (folder / "badyaml.yaml").write_text("_target_: [a\n")
+    (folder / "listy.yaml").write_text("- 1\n")
+    (folder / "broken.yaml").write_text("_target_: brokenmodule.Broken\n")
+    (folder / "missing.yaml").write_text("_target_: missingfile.Missing\n")
+    small = ["collection.documents=20", "collection.topics=2", "retriever.k=5", f"output={tmp_path / 'o'}", *QUICK]
+    for name, part, expected in (
+        ("badyaml", "YAML", 2),
+        ("listy", "method", 2),
+        ("broken", "brokenmodule", 2),
+        ("missing", "/nowhere/model.bin", 3),
+    ):
+        allow = "allow_targets=[brokenmodule,missingfile]"
+        code, _, err = command("run", "--config-dir", str(tmp_path / "mine"), f"method={name}", allow, *small)
+        assert code == expected, err
+        assert part in err
+        assert "Traceback" not in err
+
+
+def test_evaluate_does_not_write_over_the_run_it_judges(
+    command: Run, tiny: Path, tiny_run: Path, tmp_path: Path
+) -> None:
+    words = ["run", "collection=jsonl", f"collection.path={tiny}", "retriever=run_file", f"retriever.run={tiny_run}"]
+    assert command(*words, f"output={tmp_path / 'mine'}", *QUICK)[0] == 0
+    before = (tmp_path / "mine" / "measures.json").read_bytes()
+    for run in (tmp_path / "mine", tmp_path / "mine" / "run.parquet"):
+        code, _, err = command("evaluate", f"run={run}", f"qrels={tiny / 'qrels.txt'}", f"output={tmp_path / 'mine'}")
+        assert code == 2
+        assert "holds the run" in err
+    assert (tmp_path / "mine" / "measures.json").read_bytes() == before
 
 
 def test_no_query_field_by_that_name(command: Run, tiny: Path, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_yaml_agrees_with_its_dataclass(option: Path) -> None:
 @pytest.mark.parametrize(
     ("node", "message"),
     [
-        ({"_target_": "os.system", "command": "true"}, "expected a class of rerankers"),
+        ({"_target_": "os.system", "command": "true"}, "expected a class of the packages rerankers"),
         ({"_target_": "rerankers._base.files.os.remove", "path": "x"}, "cannot be imported|not a class"),
         ({"_target_": "rerankers._base.files.Path"}, "not a class of rerankers"),
         ({"_target_": "rerankers._conf.build"}, "not a class"),
