@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from rerankers._base.errors import Problems
 from rerankers._base.files import collect_lines
+from rerankers._base.json_text import parse_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def json_records(path: Path, problems: Problems, blank: list[int]) -> Iterator[t
             blank[0] += 1
             continue
         try:
-            record = json.loads(text)
+            record = parse_json(text)
         except json.JSONDecodeError as error:
             problems.add(number, f"broken JSON ({error.msg} at character {error.pos + 1})", "one JSON object")
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from rerankers._base.errors import InputError, choose
 from rerankers._base.files import lines_at
+from rerankers._base.json_text import parse_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class JsonlDocuments:
 
     def _record(self, docno: str, line: str) -> dict[str, Any]:
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except (ValueError, RecursionError):
             record = None
         key = next((key for key in DOCUMENT_KEYS if isinstance(record, dict) and key in record), None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from rerankers._base.errors import InputError, Problems
 from rerankers._base.files import collect_lines
+from rerankers._base.json_text import parse_json
 from rerankers.runs.draft import Draft
 from rerankers.runs.lists import RankedLists, is_text
 
@@ -52,7 +52,7 @@ def read_jsonl(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
 def _record(text: str, number: int, problems: Problems) -> dict[str, Any] | None:
     """Return the line's object with its documents as text, or note what is wrong with it."""
     try:
-        record = json.loads(text)
+        record = parse_json(text)
     except (ValueError, RecursionError) as error:
         problems.add(number, f"a line that is no JSON ({error})", f"a line of the form {FORM}")
         return None
