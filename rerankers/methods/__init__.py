@@ -9,7 +9,7 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers._base.streams import query_streams
-from rerankers.methods.base import TIERS, Method, check_method, check_policy
+from rerankers.methods.base import GROUP_TIERS, TIERS, Method, check_method, check_policy
 from rerankers.methods.deterministic import Deterministic
 from rerankers.methods.plackett_luce import PlackettLuce
 from rerankers.methods.uniform import Uniform
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rerankers.policies import Policy
 
 __all__ = [
+    "GROUP_TIERS",
     "METHODS",
     "TIERS",
     "Deterministic",
@@ -53,8 +54,8 @@ def rerank_one(
     scores
         (n,), finite; the candidates are documents 0..n-1 in this order.
     groups
-        (n,), the group of each document, None where it is not known (it counts as a group of its own). Methods of
-        the blind tier do not look at it.
+        (n,), the group of each document, None where it is not known (it counts as a group of its own). Only
+        methods of the tiers that may see groups are given it.
     target
         for methods that aim at one; none of this version does.
     seed
@@ -90,8 +91,9 @@ def rerank_one(
     candidates = Candidates(
         np.zeros(1, np.int32), np.array([0, len(score)]), np.arange(len(score), dtype=np.int32), {"score": score}
     )
-    aligned = None if groups is None else _alignment(groups, len(score))
-    policy: Policy = built.policy(Block(candidates, query_streams([""]), aligned))
+    aligned = {} if groups is None else {"group": _alignment(groups, len(score))}
+    seen = aligned if built.tier in GROUP_TIERS else {}
+    policy: Policy = built.policy(Block(candidates, query_streams([""]), seen))
     return policy
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rerankers.values.block import Block
 
 TIERS = ("blind", "metadata", "predicted_groups", "given_groups", "judged")
+GROUP_TIERS = ("given_groups", "judged")
+"""The tiers whose methods are given the true groups."""
 
 
 def check_method(method: object, where: str = "method") -> None:

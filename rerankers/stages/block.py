@@ -11,7 +11,7 @@ from rerankers.measures.anchors import anchors
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.group_exposure import GroupRows, group_rows
 from rerankers.measures.table import measure_block
-from rerankers.methods import check_policy
+from rerankers.methods import GROUP_TIERS, check_policy
 from rerankers.stages.metadata import Stopwatch
 from rerankers.values import Block
 
@@ -95,7 +95,8 @@ class RerankBlock:
     def __call__(self, part: Part) -> Reranked:
         """Return the results of one block."""
         watch = Stopwatch()
-        block = Block(part.candidates, part.stream)
+        seen = self.groups if self.method.tier in GROUP_TIERS else {}
+        block = Block(part.candidates, part.stream, seen)
         policy = self.method.policy(block)
         check_policy(policy, self.method, block)
         own = Evaluation(policy, part.judgments, self.groups, self.options)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ class Block:
     stream
         uint64 (B, 2), the queries' digests.
     groups
-        the resolved alignment, for methods of the tiers that may see it; None otherwise.
+        attribute -> resolved alignment, for methods of the tiers that may see groups; empty otherwise.
     """
 
     candidates: Candidates
     stream: NDArray[np.uint64]
-    groups: GroupAlignment | None = None
+    groups: Mapping[str, GroupAlignment] = field(default_factory=dict)

@@ -272,3 +272,26 @@ def test_own_method_from_a_config_folder(
     code, _, err = command(base[0], "--config-dir", str(tmp_path / "mine"), *base[1:], "allow_targets=[mymethods]")
     assert code == 0, err
     assert "sharp" in summary(tmp_path / "o")["runs"]
+
+
+@pytest.mark.parametrize(("tier", "sees"), [("blind", False), ("predicted_groups", False), ("given_groups", True)])
+def test_groups_reach_only_the_tiers_that_may_see_them(
+    command: Run, tiny: Path, tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tier: str, sees: bool
+) -> None:
+    module = f"looks_{tier}"
+    (tmp_path / f"{module}.py").write_text(
+        "from rerankers.policies import static\n"
+        "class Looks:\n"
+        f"    tier = {tier!r}\n"
+        "    def policy(self, block):\n"
+        f"        if list(block.groups) != {['seniority'] if sees else []!r}:\n"
+        "            raise RuntimeError(str(list(block.groups)))\n"
+        "        return static(block.candidates, block.candidates.score, block.stream)\n"
+    )
+    (tmp_path / "mine" / "method").mkdir(parents=True)
+    (tmp_path / "mine" / "method" / "looks.yaml").write_text(f"_target_: {module}.Looks\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    base = words(tiny, tiny_run, tmp_path / "o", "method=looks", f"allow_targets=[{module}]")
+    code, _, err = command(base[0], "--config-dir", str(tmp_path / "mine"), *base[1:])
+    assert code == 0, err
+    assert summary(tmp_path / "o")["tier"] == tier

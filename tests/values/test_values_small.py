@@ -41,4 +41,4 @@ def test_exposure_is_exact_without_draws() -> None:
 
 def test_a_block_travels_to_workers() -> None:
     block = Block(Candidates.empty(), np.empty((0, 2), np.uint64))
-    assert pickle.loads(pickle.dumps(block)).groups is None
+    assert pickle.loads(pickle.dumps(block)).groups == {}
