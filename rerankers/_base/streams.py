@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SAMPLER_VERSION = 1  # stored with policies: raised whenever a seed would give other rankings than before
+SAMPLER_VERSION = 2  # stored with policies: raised whenever a seed would give other rankings than before
 _ONE = np.uint64(0x3FF0000000000000)  # the bits of 1.0
 _WORDS_PER_COUNTER = 4  # Philox4x64 gives four 64-bit words a counter step
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers._base.streams import stream_key, uniforms
 from rerankers.execution import thread_count, thread_map
 from rerankers.values.rankings import Rankings
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from rerankers.values.exposure import Exposure
     from rerankers.values.ragged import Ragged
 
-    Rank = Callable[[NDArray[np.float64], int, int], NDArray[np.integer]]
+    Sampler = Callable[[int, int, int], NDArray[np.integer]]
 
 WORTH_THREADS = 1 << 20  # noise numbers of a block from which on its rows are shared among threads
 TILE = 1 << 16  # noise numbers drawn together, so that they are sorted in the cache
@@ -45,6 +44,15 @@ class Policy(Protocol):
         """
         ...
 
+    def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
+        """Return n rankings a row to publish, labelled 0, 1, …: together nearer to the exposure than n draws.
+
+        Each of them has the policy's distribution, so that their mean exposure is right on average; but they depend on
+        each other and on n, so that its error is smaller than that of n independent draws. ``depth`` keeps the first
+        ranks only, without changing them.
+        """
+        ...
+
     def exposure(self, browsing: Browsing) -> Exposure | None:
         """Return the exact expected exposure, or None where there is no closed form."""
         ...
@@ -54,16 +62,14 @@ class Policy(Protocol):
         ...
 
 
-def draw(policy: Policy, purpose: str, n: int, seed: int, first: int, depth: int | None, rank: Rank) -> Rankings:
+def draw(policy: Policy, n: int, first: int, depth: int | None, sampler: Callable[[int], Sampler]) -> Rankings:
     """Draw rankings row by row.
 
     Parameters
     ----------
-    purpose
-        the word that keeps the policy's noise apart from others'.
-    rank
-        (noise (m, size), row, k) -> the first k documents of each of m rankings, int (m, k). The noise is uniform
-        strictly between 0 and 1 and may be overwritten.
+    sampler
+        row -> the sampler of that row: (first, draws, k) -> the first k documents of each of these draws,
+        int (draws, k). It is called once, so that a schedule may be drawn as a whole.
     """
     check_draws(n, first, depth)
     sizes = policy.over.lengths.tolist()
@@ -71,17 +77,20 @@ def draw(policy: Policy, purpose: str, n: int, seed: int, first: int, depth: int
     def one_row(row: int) -> NDArray[np.int32]:
         size = sizes[row]
         k = size if depth is None else min(depth, size)
-        order = np.empty((n, k), dtype=np.int32)
-        key = stream_key(seed, policy.stream[row], purpose)
-        step = max(1, TILE // max(size, 1))
-        for start in range(0, n if size else 0, step):
-            count = min(step, n - start)
-            order[start : start + count] = rank(uniforms(key, first + start, count, size), row, k)
-        return order
+        if not size or not n:
+            return np.empty((n, k), dtype=np.int32)
+        return sampler(row)(first, n, k).astype(np.int32, copy=False)
 
     # Every row has its own key, so threads change nothing but the time; small blocks are not worth them.
     threads = thread_count() if policy.over.nnz * n >= WORTH_THREADS else 1
     return Rankings.of_matrix(policy.over, thread_map(one_row, range(len(sizes)), threads), first)
+
+
+def tiles(draws: int, size: int) -> Iterator[slice]:
+    """Cut draws of ``size`` noise numbers each into slices whose numbers fit the cache."""
+    step = max(1, TILE // size)
+    for start in range(0, draws, step):
+        yield slice(start, min(start + step, draws))
 
 
 def smallest(keys: NDArray[np.float64], k: int) -> NDArray[np.integer]:

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers._base.streams import stream_key, uniforms
 from rerankers.exposure.targets import shuffle_exposure
-from rerankers.policies.base import check_rankings, check_rows, draw, smallest
+from rerankers.policies._rotation import scheduled_levels
+from rerankers.policies.base import check_rankings, check_rows, draw, smallest, tiles
 from rerankers.values.exposure import Exposure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rerankers.exposure import Browsing
+    from rerankers.policies.base import Sampler
     from rerankers.values.ragged import Ragged
     from rerankers.values.rankings import Rankings
 
@@ -51,13 +54,37 @@ class GradeShuffle:
     def sample(self, n: int, seed: int, first: int = 0, depth: int | None = None) -> Rankings:
         """Draw n independent rankings a row, labelled first, first + 1, …; see `PlackettLuce.sample`."""
 
-        def rank(noise: NDArray[np.float64], row: int, k: int) -> NDArray[np.integer]:
-            noise *= _BELOW_ONE
-            noise += codes[row]
-            return smallest(noise, k)
+        def sampler(row: int) -> Sampler:
+            codes = _codes(self.level[self.over.row(row)])
+            key = stream_key(seed, self.stream[row], "grade_shuffle")
 
-        codes = [_codes(self.level[self.over.row(row)]) for row in range(len(self.over))]
-        return draw(self, "grade_shuffle", n, seed, first, depth, rank)
+            def some(start: int, draws: int, k: int) -> NDArray[np.integer]:
+                order = np.empty((draws, k), dtype=np.int32)
+                for tile in tiles(draws, len(codes)):
+                    noise = uniforms(key, start + tile.start, tile.stop - tile.start, len(codes))
+                    noise *= _BELOW_ONE
+                    noise += codes
+                    order[tile] = smallest(noise, k)
+                return order
+
+            return some
+
+        return draw(self, n, first, depth, sampler)
+
+    def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
+        """Return n rankings a row to publish; see `Policy.schedule`.
+
+        A level of m <= n documents is rotated, so that in m rankings each of its documents has each of its ranks once:
+        where m divides n and all its documents have one continuation, the exposure is that of the policy. Larger
+        levels are ordered by stratified noise.
+        """
+
+        def sampler(row: int) -> Sampler:
+            codes = _codes(self.level[self.over.row(row)])
+            key = stream_key(seed, self.stream[row], "grade_shuffle_schedule")
+            return lambda _, draws, k: scheduled_levels(codes, key, draws)[:, :k]
+
+        return draw(self, n, 0, depth, sampler)
 
     def exposure(self, browsing: Browsing) -> Exposure:
         """Return the exact expected exposure."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from rerankers._base.errors import InputError
 from rerankers._base.streams import stream_key, uniforms
 from rerankers.exposure.rankings import exposure_of
 from rerankers.exposure.rows import row_sums
+from rerankers.policies._points import spread
 from rerankers.policies.base import check_draws, check_rankings
 from rerankers.values.exposure import Exposure
 from rerankers.values.rankings import Rankings
@@ -68,13 +70,31 @@ class Mixture:
 
     def sample(self, n: int, seed: int, first: int = 0, depth: int | None = None) -> Rankings:
         """Draw n independent rankings a row, labelled first, first + 1, …; see `PlackettLuce.sample`."""
+
+        def noise(row: int) -> NDArray[np.float64]:
+            return uniforms(stream_key(seed, self.stream[row], "mixture"), first, n, 1)[:, 0]
+
+        return self._chosen(n, first, depth, noise)
+
+    def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
+        """Return n rankings a row to publish; see `Policy.schedule`.
+
+        A ranking of weight w occurs n w times, rounded down or up (systematic sampling), evenly spread over the n.
+        """
+
+        def even(row: int) -> NDArray[np.float64]:
+            return spread(stream_key(seed, self.stream[row], "mixture_schedule"), n)
+
+        return self._chosen(n, 0, depth, even)
+
+    def _chosen(self, n: int, first: int, depth: int | None, numbers: Callable[[int], NDArray[np.float64]]) -> Rankings:
+        """Return rankings chosen by numbers of each row, (n,) in [0, 1)."""
         check_draws(n, first, depth)
         given, rows = self.rankings, len(self.over)
         chosen = np.repeat(given.query_ptr[:-1], n).reshape(rows, n)
-        for row in np.flatnonzero(given.counts > 1):
-            noise = uniforms(stream_key(seed, self.stream[row], "mixture"), first, n, 1)[:, 0]
+        for row in np.flatnonzero(given.counts > 1) if n else ():
             upto = np.cumsum(given.weight[given.query_ptr[row] : given.query_ptr[row + 1]])
-            chosen[row] += np.searchsorted(upto, noise * upto[-1], side="right")
+            chosen[row] += np.searchsorted(upto, numbers(int(row)) * upto[-1], side="right")
         start = given.item_ptr[chosen.ravel()]
         lengths = given.item_ptr[chosen.ravel() + 1] - start
         if depth is not None:

@@ -10,8 +10,8 @@ import numpy as np
 from rerankers.exposure.checks import logit_array
 from rerankers.exposure.plackett_luce import plackett_luce_exposure
 from rerankers.exposure.rows import buckets
-from rerankers.policies.base import TILE, check_rankings, check_rows, draw, smallest
-from rerankers.policies.logits import bounded
+from rerankers.policies._race import Race, Stratified
+from rerankers.policies.base import TILE, check_rankings, check_rows, draw
 from rerankers.values.exposure import Exposure
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class PlackettLuce:
         check_rows(self.over, self.stream, "logit", self.logit)
 
     def sample(self, n: int, seed: int, first: int = 0, depth: int | None = None) -> Rankings:
-        """Draw n independent rankings a row by a race of exponential clocks (Yellott 1977), in the log domain.
+        """Draw n independent rankings a row; see `_race`.
 
         Parameters
         ----------
@@ -58,16 +58,15 @@ class PlackettLuce:
         depth
             keep the first ranks only; they are those of the whole rankings.
         """
+        return draw(self, n, first, depth, lambda row: Race(self.logit[self.over.row(row)], seed, self.stream[row]))
 
-        def rank(noise: NDArray[np.float64], row: int, k: int) -> NDArray[np.integer]:
-            np.log(noise, out=noise)
-            np.negative(noise, out=noise)
-            np.log(noise, out=noise)  # the log of an exponential variable
-            noise -= logits[row]
-            return smallest(noise, k)
+    def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
+        """Return n rankings a row to publish, by clocks that are stratified; see `Policy.schedule`.
 
-        logits = [bounded(self.logit[self.over.row(row)]) for row in range(len(self.over))]
-        return draw(self, "plackett_luce", n, seed, first, depth, rank)
+        Of each document's n arrival times, one lies in each n-th part of its distribution. The squared error of the
+        mean exposure is 2 (GERR) to 20 (RBP of high patience) times smaller than that of n independent draws.
+        """
+        return draw(self, n, 0, depth, lambda row: Stratified(self.logit[self.over.row(row)], seed, self.stream[row]))
 
     def exposure(self, browsing: Browsing) -> Exposure:
         """Return the exact expected exposure; see `rerankers.exposure.plackett_luce` for what it costs."""

@@ -9,8 +9,8 @@ import numpy as np
 from rerankers._base.errors import InputError
 from rerankers._base.streams import query_streams
 from rerankers.exposure.checks import logit_array
-from rerankers.policies.plackett_luce import PlackettLuce
-from rerankers.values.ragged import Ragged
+from rerankers.policies._race import Race
+from rerankers.policies.base import check_draws
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,5 @@ def sample_plackett_luce(scores: ArrayLike, k: int, draws: int, seed: int) -> ND
     n = len(logit)
     if not 1 <= k <= n:
         raise InputError.one("k", str(k), f"1 to {n}, the number of documents")
-    over = Ragged(np.zeros(1, np.int32), np.array([0, n]), np.arange(n, dtype=np.int32))
-    rankings = PlackettLuce(over, logit, query_streams([""])).sample(draws, seed, depth=k)
-    return rankings.item.reshape(draws, k).astype(np.int64)
+    check_draws(draws, 0, k)
+    return Race(logit, seed, query_streams([""])[0])(0, draws, k).astype(np.int64)
