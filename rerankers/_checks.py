@@ -28,6 +28,7 @@ IMPORTS: Final = {
     "torch": "import torch; print(torch.__version__, 'device', 'cuda' if torch.cuda.is_available() else 'cpu,',"
     " torch.get_num_threads(), 'threads')",
     "lightgbm": "import lightgbm; print(lightgbm.__version__)",
+    "numba": "import numba, numpy; numba.njit(lambda x: x + 1)(numpy.zeros(1)); print(numba.__version__)",
 }
 
 

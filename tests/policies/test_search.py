@@ -12,13 +12,13 @@ from policy_worlds import every_ranking, rows, streams
 
 from rerankers.exposure import pl_rank_marginals
 from rerankers.policies import PlackettLuce, _race, sample_plackett_luce
-from rerankers.policies._search_loops import search_ranks
 from rerankers.policies._search_loops import scaled as scaled_weights
+from rerankers.policies._search_loops import search_ranks
 
 MASK = 2**64 - 1
 
 
-def plain_numbers(state: list[int]):  # noqa: ANN201
+def plain_numbers(state: list[int]):
     """xoshiro256++ with whole numbers of any size."""
     s = [int(word) for word in state]
     while True:
