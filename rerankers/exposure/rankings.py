@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.exposure.rows import buckets
+from rerankers.exposure._walk import Walk, read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from rerankers.exposure.browsing import Browsing
     from rerankers.values.exposure import Exposure
     from rerankers.values.rankings import Rankings
-
-TILE = 1 << 16  # items worked on together, so that the temporaries fit the cache
 
 
 def item_exposure(rankings: Rankings, browsing: Browsing) -> NDArray[np.float64]:
@@ -28,15 +25,20 @@ def item_exposure(rankings: Rankings, browsing: Browsing) -> NDArray[np.float64]
         of any lengths.
     browsing
         bound to the rows the rankings are over.
+
+    Raises
+    ------
+    ValueError
+        for a document that its row does not have, and a model bound to other rows.
     """
-    exposure = np.empty(len(rankings.item))
-    for _, place, pairs in _tiles(rankings):
-        exposure[place] = seen(pairs, browsing)
-    return exposure
+    return _items(Walk.of(rankings, browsing))
 
 
 def exposure_of(rankings: Rankings, browsing: Browsing) -> Exposure:
     """Return the weighted mean over each row's rankings, with what the unbiased estimators need.
+
+    Beyond the rankings themselves, memory does not grow with their number. Exposures (and squares) below 2.2e-308,
+    the smallest normal number, count as 0.
 
     Parameters
     ----------
@@ -44,23 +46,19 @@ def exposure_of(rankings: Rankings, browsing: Browsing) -> Exposure:
         the weights of a row sum to 1; a row without rankings gets exposure 0 and ``draws`` 0.
     browsing
         bound to the rows the rankings are over.
+
+    Raises
+    ------
+    ValueError
+        for a document that its row does not have, and a model bound to other rows.
     """
+    from rerankers.exposure._ranking_loops import mean_walk
     from rerankers.values.exposure import Exposure
 
     over = rankings.over
-    weighted = np.empty(len(rankings.item))
-    pairs_of_item = np.empty(len(rankings.item), dtype=np.int64)
-    square = np.zeros(len(rankings))
-    for chosen, place, pairs in _tiles(rankings):
-        exposure = seen(pairs, browsing)
-        square[chosen] = np.square(exposure).sum(axis=1)
-        exposure *= rankings.weight[chosen][:, None]
-        weighted[place] = exposure
-        pairs_of_item[place] = pairs
-    # One sum over all items in their order: the bits of a row do not depend on how the tiles fell.
-    value = np.bincount(pairs_of_item, weights=weighted, minlength=over.nnz).astype(np.float64, copy=False)
-    squares = np.bincount(rankings.row_of_ranking, weights=rankings.weight * square, minlength=len(over))
-    return Exposure(over, value, rankings.counts, squares.astype(np.float64, copy=False))
+    value, square = np.zeros(over.nnz), np.zeros(len(over))
+    Walk.of(rankings, browsing).run(mean_walk, read_only(rankings.weight, np.float64), value, square)
+    return Exposure(over, value, rankings.counts, square)
 
 
 def seen(pairs: NDArray[np.int64], browsing: Browsing) -> NDArray[np.float64]:
@@ -74,21 +72,22 @@ def seen(pairs: NDArray[np.int64], browsing: Browsing) -> NDArray[np.float64]:
     Returns
     -------
     float64 (R, L).
+
+    Raises
+    ------
+    ValueError
+        for a position outside the arrays, and for more ranks than the model is bound to.
     """
-    exposure = np.ones(pairs.shape)
-    if pairs.shape[1] > 1:
-        np.cumprod(browsing.continuation[pairs[:, :-1]], axis=1, out=exposure[:, 1:])
-    if browsing.position is not None:
-        exposure *= browsing.position[: pairs.shape[1]]
+    count, length = pairs.shape
+    rows = np.array([0, len(browsing.continuation)], dtype=np.int64)
+    starts = np.arange(count + 1, dtype=np.int64) * length
+    walk = Walk.over(np.array([0, count], dtype=np.int64), starts, pairs.ravel(), rows, length, browsing)
+    return _items(walk).reshape(count, length)
+
+
+def _items(walk: Walk) -> NDArray[np.float64]:
+    from rerankers.exposure._ranking_loops import item_walk
+
+    exposure = np.empty(len(walk.item))
+    walk.run(item_walk, exposure)
     return exposure
-
-
-def _tiles(rankings: Rankings) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield equally long rankings (R,), the places of their items and the pairs these are, both (R, L)."""
-    offset = rankings.over.indptr[rankings.row_of_ranking]
-    for length, same in buckets(np.diff(rankings.item_ptr)):
-        step = max(1, TILE // length)
-        for start in range(0, len(same), step):
-            chosen = same[start : start + step]
-            place = rankings.item_ptr[chosen][:, None] + np.arange(length)
-            yield chosen, place, rankings.item[place] + offset[chosen][:, None]

@@ -1,8 +1,9 @@
 """The compact form of a run: the policy itself, from which the same rankings come back bit for bit.
 
 One row a query with list columns: ``qid``, ``stream`` (the digest that keys its draws), ``docno``, and by kind of
-policy ``logit`` (Plackett-Luce), ``level`` (shuffle within levels) or the weighted rankings ``weight``, ``label`` and
-``items`` (mixture; an item is a position in ``docno``, from 0).
+policy ``logit`` (Plackett-Luce), ``level`` (shuffle within levels), the reference ``ranked`` and the number
+``dispersion`` (Mallows), the start ``place`` and the swaps ``first``, ``second`` and ``chance`` (transpositions), or
+the weighted rankings ``weight``, ``label`` and ``items`` (mixture). Documents are positions in ``docno``, from 0.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import rerankers
 from rerankers._base.errors import InputError
 from rerankers._base.streams import SAMPLER_VERSION
 from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
+from rerankers.policies.mallows import Mallows
+from rerankers.policies.transpositions import Transpositions
 from rerankers.runs.columns import by_name, encode
 from rerankers.values import Ids, Ragged, Rankings
 from rerankers.values.storage import ranking_lists, rankings_of
-from rerankers.values.table import ParquetWriter, from_lists, open_table, reading, to_lists
+from rerankers.values.table import ParquetWriter, from_lists, one_array, open_table, reading, to_lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -181,9 +184,16 @@ def count_policy_blocks(path: str | Path) -> int:
 
 def _columns(policy: Policy) -> dict[str, pa.Array]:
     """Return the columns of one kind of policy; their names tell which it is."""
+    indptr = policy.over.indptr
     for kind, column in _PER_DOCUMENT:
         if isinstance(policy, kind):
-            return {column: to_lists(policy.over.indptr, getattr(policy, column))}
+            return {column: to_lists(indptr, getattr(policy, column))}
+    if isinstance(policy, Mallows):
+        return {"ranked": to_lists(indptr, policy.order), "dispersion": pa.array(policy.dispersion)}
+    if isinstance(policy, Transpositions):
+        swaps = {"first": policy.swaps[:, 0], "second": policy.swaps[:, 1], "chance": policy.chance}
+        lists = {name: to_lists(policy.swap_ptr, np.ascontiguousarray(values)) for name, values in swaps.items()}
+        return {"place": to_lists(indptr, policy.order)} | lists
     if isinstance(policy, Mixture):
         return dict(ranking_lists(policy.rankings))
     raise ValueError(f"a policy of class {type(policy).__name__} has no stored form")
@@ -192,7 +202,18 @@ def _columns(policy: Policy) -> dict[str, pa.Array]:
 def _policy(table: pa.Table, over: Ragged, stream: NDArray[np.uint64]) -> Policy:
     for kind, column in _PER_DOCUMENT:
         if column in table.column_names:
-            values = from_lists(table[column])[1]
-            policy: Policy = kind(over, values.to_numpy(zero_copy_only=False), stream)
+            policy: Policy = kind(over, _items(table[column]), stream)
             return policy
+    if "dispersion" in table.column_names:
+        return Mallows(over, _items(table["ranked"]), one_array(table["dispersion"]).to_numpy(), stream)
+    if "chance" in table.column_names:
+        first, second, chance = (_items(table[name]) for name in ("first", "second", "chance"))
+        swap_ptr = from_lists(table["chance"])[0]
+        return Transpositions(over, _items(table["place"]), swap_ptr, np.stack([first, second], axis=1), chance, stream)
     return Mixture(rankings_of(over, table["weight"], table["label"], table["items"]), stream)
+
+
+def _items(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Return the items of all lists of a column."""
+    items: NDArray[Any] = from_lists(column)[1].to_numpy(zero_copy_only=False)
+    return items

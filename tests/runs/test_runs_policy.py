@@ -14,15 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerankers._base.errors import InputError, MissingError
-from rerankers._base.streams import query_streams
+from rerankers._base.streams import SAMPLER_VERSION, query_streams
 from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
+from rerankers.policies.mallows import Mallows
+from rerankers.policies.transpositions import Transpositions
 from rerankers.runs import PolicyWriter, count_policy_blocks, policy, read_policy, write_policy
 from rerankers.values import Candidates, Ids, Rankings
 
 DOCS = Ids.of([f"d{index:02}" for index in range(12)])
 QIDS = [f"q{index}" for index in range(9)]
 QUERY = np.array([7, 2, 5], dtype=np.int32)
-KINDS = ("plackett_luce", "grade_shuffle", "mixture")
+KINDS = ("plackett_luce", "grade_shuffle", "mixture", "mallows", "transpositions")
+EXACT = ("logit", "level", "order", "dispersion", "swap_ptr", "swaps", "chance")
 
 
 def candidates(lengths: list[int]) -> Candidates:
@@ -41,6 +44,14 @@ def make(kind: str, over: Candidates, values: list[float]) -> Policy:
         return PlackettLuce(over, value, stream)
     if kind == "grade_shuffle":
         return GradeShuffle(over, np.clip(value, -99, 99).astype(np.int16), stream)
+    order = np.concatenate([np.empty(0, np.int32), *(np.random.default_rng(n).permutation(n) for n in over.lengths)])
+    if kind == "mallows":
+        return Mallows(over, order, np.abs(np.resize(np.array(values), len(over))), stream)
+    if kind == "transpositions":
+        swaps = [[place, place + 1] for n in over.lengths for place in range(n - 1)]
+        swap_ptr = np.concatenate([[0], np.cumsum(np.maximum(over.lengths - 1, 0))])
+        chance = np.exp(-np.abs(np.resize(np.array(values), len(swaps))))
+        return Transpositions(over, order, swap_ptr, np.array(swaps).reshape(-1, 2), chance, stream)
     orders = [np.stack([np.roll(np.arange(n), k) for k in range(3)]) for n in over.lengths]
     rankings = Rankings.of_matrix(over, orders) if len(over) else Rankings.of_matrix(over, [])
     return Mixture(replace(rankings, weight=np.resize([0.5, 0.2, 0.3], len(rankings))), stream)
@@ -78,6 +89,14 @@ def rows(whole: Policy, low: int, high: int) -> Policy:
         return Mixture(rankings, stream)
     if isinstance(whole, PlackettLuce):
         return PlackettLuce(over, whole.logit[part], stream)
+    if isinstance(whole, Mallows):
+        return Mallows(over, whole.order[part], whole.dispersion[low:high], stream)
+    if isinstance(whole, Transpositions):
+        swap_ptr = whole.swap_ptr[low : high + 1]
+        some = slice(swap_ptr[0], swap_ptr[-1])
+        return Transpositions(
+            over, whole.order[part], swap_ptr - swap_ptr[0], whole.swaps[some], whole.chance[some], stream
+        )
     assert isinstance(whole, GradeShuffle)
     return GradeShuffle(over, whole.level[part], stream)
 
@@ -116,7 +135,7 @@ def test_what_is_stored_is_exact(folder: Path, kind: str) -> None:
     write_policy(folder / "p.parquet", original, QIDS, DOCS, 1, 1)
     stored = read_policy(folder / "p.parquet").policy
     assert np.array_equal(stored.stream, original.stream)
-    for name in ("logit", "level"):
+    for name in EXACT:
         if hasattr(original, name):
             assert getattr(stored, name).dtype == getattr(original, name).dtype
             assert getattr(stored, name).tobytes() == getattr(original, name).tobytes()
@@ -148,7 +167,7 @@ def test_blocks(folder: Path, kind: str, row_group: int, monkeypatch: pytest.Mon
 def test_a_policy_of_another_sampler_does_not_draw_silently(folder: Path) -> None:
     write_policy(folder / "p.parquet", make("plackett_luce", candidates([3]), [0.0]), QIDS, DOCS, 3, 4)
     stored = read_policy(folder / "p.parquet")
-    with pytest.raises(InputError, match=r"found sampler version 99; expected version 1\. Draw with fair-rerankers"):
+    with pytest.raises(InputError, match=rf"found sampler version 99; expected version {SAMPLER_VERSION}\. Draw with"):
         replace(stored, sampler=99).rankings()
     facts = json.loads(pq.read_schema(folder / "p.parquet").metadata[b"fair_rerankers"])
     assert facts == {
@@ -178,6 +197,16 @@ def test_refusals(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match=r"expected .* logit .* as before"):
         mixed()
+
+    def broken() -> None:
+        write_policy(path, make("transpositions", candidates([3]), [0.5]), QIDS, DOCS, 0, 1)
+        table = pq.read_table(path)
+        pq.write_table(table.set_column(4, "first", table["second"]), path)
+        read_policy(path)
+
+    with pytest.raises(InputError, match="a swap of one place"):
+        broken()
+    path.unlink()
     with pytest.raises(MissingError, match="no such file"):
         read_policy(path)
     assert list(tmp_path.iterdir()) == []
