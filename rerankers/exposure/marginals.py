@@ -1,28 +1,34 @@
-r"""Exact Plackett-Luce exposure where the weight of a document depends on its rank, and marginals of ranks.
+r"""Exact Plackett-Luce exposure where the weight of a document depends on its rank, its gradient, and rank marginals.
 
 Given the arrival time of document d (see `_nodes`), the documents before it are counted by the polynomial
-\prod_{j \ne d} (q_j + c_j p_j z), q_j = e^{-w_j t}, p_j = 1 - q_j: the coefficient of z^r is the probability of
-rank r times the continuation up to there. Its values at the N-th roots of unity give every sum of coefficients (a
-discrete Fourier transform), and the value without d is the whole product over d's own factor. N is odd, so that
-no factor vanishes. It need not reach n: the number of arrivals is concentrated around its mean, and its probability
-outside the window of Bennett's inequality is below rounding.
+\prod_{j \ne d} h_j, h_j = q_j + c_j p_j z, q_j = e^{-w_j t}, p_j = 1 - q_j: the coefficient of z^r is the probability
+of rank r times the continuation up to there. Its values at the N-th roots of unity give every sum of coefficients (a
+discrete Fourier transform), and the value without d is the whole product H over d's own factor. N is odd, so that no
+factor vanishes. It need not reach n: the number of arrivals is concentrated around its mean, and its probability
+outside the window of Bennett's inequality is below rounding. Nor are all N roots needed: every |h_j| falls from z = 1
+to z = -1, and H, which is nearly Gaussian along the circle, is below rounding after some thirty roots. Where all
+ranks of the window have the same weight, z = 1 alone gives the sum.
+
+Let L be the weighted sum of coefficients, a = w t, phi = a q, and A = \sum_d g_d phi_d / h_d for numbers g. Since h_m
+changes by phi_m (c_m z - 1) with the logit of m, the derivative of \sum_d g_d E_d is the integral of
+
+    g_m phi_m (1 - a_m) L(H / h_m) + phi_m L((c_m z - 1) (H / h_m) (A - g_m phi_m / h_m)).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.exposure._nodes import CLAMP, NEGLIGIBLE, RIGHT, refined, shifted
+from rerankers.exposure._nodes import COARSE, NEGLIGIBLE, RIGHT, refined, shifted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WHOLE = 48  # rows up to this length use all ranks and are worked on together
-TILE = 1 << 16  # complex entries of one temporary
+EARLY = 64  # ranks up to which any weights are smooth enough for the first step
+STEEP = 4.0  # times as much as a weight falls on average over the ranks that are reached at one time
 
 
 def weighted_race(
@@ -42,155 +48,124 @@ def weighted_race(
     float64 (R, n), the expectation of weight[rank] times the continuations before a document; the error is about
     n times 1e-16 of the largest weight.
     """
-    rows, n = logit.shape
-    if n == 1:
-        return weight.copy()
-    exposure = np.empty((rows, n))
-    step = max(1, TILE // (n * (n // 2 + 1))) if n <= WHOLE else 1
-    for start in range(0, rows, step):
-        part = slice(start, start + step)
-        race = _Race(np.ascontiguousarray(shifted(logit[part]).T), np.ascontiguousarray(continuation[part].T))
-        exposure[part] = refined(_Weighted(race, weight[part]), race.right, weight[part].max(axis=1)).T
-    return exposure
+    return weight.copy() if logit.shape[1] == 1 else _integrals(logit, continuation, weight, None)
+
+
+def weighted_gradient(
+    logit: NDArray[np.float64],
+    continuation: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    pull: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Differentiate the sum over documents of pull times exposure by the logits.
+
+    Parameters
+    ----------
+    logit, continuation, weight
+        float64 (R, n), as in `weighted_race`.
+    pull
+        float64 (R, n), finite.
+
+    Returns
+    -------
+    float64 (R, n), adding up to 0 in each row; the error is about n times 1e-16 of the largest weight times the
+    largest pull.
+    """
+    return np.zeros(logit.shape) if logit.shape[1] == 1 else _integrals(logit, continuation, weight, pull)
 
 
 def rank_marginals(logit: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """Return the probabilities of ranks 0 … k - 1 of each document: float64 (n, k); logits (n,) are finite."""
+    from rerankers.exposure._ranks_loops import rank_sweep
+
     if len(logit) == 1:
-        return np.ones((1, k))
-    race = _Race(shifted(logit[None]).T, np.ones((len(logit), 1)))
-    return refined(_Marginals(race, k), race.right, np.ones(1))[:, 0]
+        return np.eye(1, k)
+    score = shifted(logit[None])[0]
+    right, n = RIGHT - float(score.min()), len(score)
+
+    def add(first: float, apart: float, total: NDArray[np.float64]) -> None:
+        rank_sweep(first, apart, right, score, total)
+
+    return refined(add, np.zeros((k, n)), _tolerance(n)).T
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Race:
-    """Logits with log W at 0 and continuations of R rows, both (n, R)."""
-
-    logit: NDArray[np.float64]
-    continuation: NDArray[np.float64]
-
-    @property
-    def right(self) -> NDArray[np.float64]:
-        """float64 (R,), where the last node of each row lies."""
-        right: NDArray[np.float64] = RIGHT - self.logit.min(axis=0)
-        return right
-
-    def at(self, x: float, rows: NDArray[np.int64]) -> _Arrivals:
-        """Return the state of some rows when log time is x."""
-        time = np.exp(np.minimum(np.take(self.logit, rows, axis=1) + x, CLAMP))
-        rest = np.exp(-time)
-        return _Arrivals(time * rest, rest, -np.expm1(-time), np.take(self.continuation, rows, axis=1))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Arrivals:
-    """At one time, (n, R): the density of arrivals in x, the chances of not having and of having arrived."""
-
-    density: NDArray[np.float64]
-    rest: NDArray[np.float64]
-    arrived: NDArray[np.float64]
-    continuation: NDArray[np.float64]
-
-    def window(self) -> tuple[int, int]:
-        """Return the first rank and the odd number of ranks that matter, up to a probability of e^-40."""
-        n = len(self.rest)
-        if n <= WHOLE:
-            return 0, n | 1
-        mean, variance = float(self.arrived.sum()), float((self.arrived * self.rest).sum())
-        reach = _bennett(variance)
-        low = max(0, int(mean - reach) - 1)
-        high = min(n - 1, int(mean + reach) + 2)
-        largest = float(self.continuation.max())
-        if largest < 1.0:  # nobody goes on for longer
-            high = min(high, int(NEGLIGIBLE / math.log(max(largest, 1e-300))) + 1)
-        return low, (max(high - low, 0) + 1) | 1
-
-    def exhausted(self) -> bool:
-        """Whether no document has a chance above e^-40 of being reached, in any row."""
-        factor = np.log(self.rest + self.continuation * self.arrived)
-        return bool(np.all(factor.sum(axis=0) - factor.min(axis=0) < NEGLIGIBLE))
-
-    def factors(self, roots: NDArray[np.complex128], docs: slice = slice(None)) -> NDArray[np.complex128]:
-        """Return the factors of documents at given points: complex (n, R, points)."""
-        factor = (self.continuation[docs] * self.arrived[docs])[:, :, None] * roots
-        factor += self.rest[docs, :, None]
-        return factor
+def _integrals(
+    logit: NDArray[np.float64],
+    continuation: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    pull: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    score, passed = shifted(logit), np.ascontiguousarray(continuation)
+    share, scale = _unit(weight)
+    pulls = np.empty((len(logit), 0))
+    if pull is not None:
+        pulls, largest = _unit(pull)
+        scale = scale * largest
+    until, furthest = _until(share), _furthest(passed)
+    result = np.zeros(logit.shape)
+    for i in range(len(logit)):
+        _row(score[i], passed[i], share[i], until[i], pulls[i], float(furthest[i]), result[i])
+    result *= scale
+    return result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Weighted:
-    """The integrand of weighted exposure."""
-
-    race: _Race
-    weight: NDArray[np.float64]
-
-    def __call__(self, x: float, measure: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        state = self.race.at(x, rows)
-        low, count = state.window()
-        n = len(state.rest)
-        weight = self.weight[rows, low : low + count]
-        if n > WHOLE and (not np.any(self.weight[rows, low:]) or state.exhausted()):
-            return None
-        roots, phase = _roots(low, count)
-        share = np.fft.rfft(weight, count, axis=1) * phase
-        part = np.zeros(state.rest.shape)
-        step = _together(n)
-        for first in range(0, len(roots), step):
-            some = slice(first, first + step)
-            factor = state.factors(roots[some])
-            whole = np.multiply.reduce(factor, axis=0)
-            whole *= share[:, some]
-            part += np.divide(whole, factor, out=factor).real.sum(axis=2)
-        return part * state.density * measure
+def _unit(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scale rows (R, n) to a largest modulus of 1, and return what to multiply by (R, 1): 0 for rows of zeros."""
+    scale = np.abs(values).max(axis=1, keepdims=True)
+    return np.ascontiguousarray(values / np.where(scale > 0.0, scale, 1.0)), scale
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Marginals:
-    """The integrand of the marginals of the first k ranks (one row)."""
+def _row(
+    logit: NDArray[np.float64],
+    continuation: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    until: NDArray[np.int64],
+    pull: NDArray[np.float64],
+    furthest: float,
+    result: NDArray[np.float64],
+) -> None:
+    """Write the integral of one row to ``result``."""
+    from rerankers.exposure._arrival_loops import cutoff_time
+    from rerankers.exposure._roots_loops import sweep
 
-    race: _Race
-    k: int
+    right = RIGHT - float(logit.min())
+    cut = len(weight) if weight[-1] else int(until.searchsorted(len(weight) - 1))
+    places = (right, *(cutoff_time(logit, cut, right) if cut < len(weight) else (0.0, 1.0)))
 
-    def __call__(self, x: float, measure: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        state = self.race.at(x, rows)
-        low, count = state.window()
-        if low >= self.k:
-            return None
-        roots, _ = _roots(low, count)
-        step = _together(len(state.rest))
-        parts = [np.multiply.reduce(state.factors(roots[at : at + step]), axis=0) for at in range(0, len(roots), step)]
-        whole = np.concatenate(parts, axis=1)
-        ranks = np.arange(low, min(low + count, self.k))
-        part = np.zeros((*state.rest.shape, self.k))
-        step = _together(len(roots))
-        for at in range(0, len(part), step):
-            some = slice(at, at + step)
-            values = np.fft.irfft((whole / state.factors(roots, some)).conj(), count, axis=2)
-            part[some, :, low : low + len(ranks)] = values[:, :, ranks % count]
-        part *= (state.density * measure)[:, :, None]
-        return part
+    def add(first: float, apart: float, total: NDArray[np.float64]) -> None:
+        sweep(first, apart, places, logit, continuation, weight, until, pull, furthest, total)
+
+    # The gradient sees a sharp fall as a narrow peak, which a step that is too long could miss altogether.
+    step = min(COARSE, 2.0 / math.sqrt(len(logit))) if _falls_sharply(weight[:cut]) else COARSE
+    refined(add, result, _tolerance(len(logit)), step)
 
 
-def _together(entries: int) -> int:
-    return max(16, TILE // entries)
+def _until(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return for each rank the last one up to which the weight of the row stays the same: int64 (R, n)."""
+    n = weight.shape[1]
+    last = np.full(weight.shape, n - 1)
+    last[:, :-1] = np.where(weight[:, 1:] != weight[:, :-1], np.arange(n - 1), n - 1)
+    return np.ascontiguousarray(np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1])
 
 
-def _roots(low: int, count: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Return the roots of unity of the upper half plane, and what sums over ranks from ``low`` on are multiplied by."""
-    number = np.arange(count // 2 + 1)
-    turn = 2j * np.pi / count
-    share = np.where(number > 0, 2.0, 1.0) / count  # the lower half plane gives the conjugates
-    return np.exp(turn * number), share * np.exp(-turn * ((number * low) % count))
+def _falls_sharply(weight: NDArray[np.float64]) -> bool:
+    """Say whether a weight falls at some rank by much more than at those that are reached at the same time."""
+    fall = np.abs(np.diff(weight))
+    rank = np.arange(EARLY, len(fall))
+    reach = np.sqrt(rank).astype(np.int64)
+    summed = np.concatenate([[0.0], np.cumsum(fall)])
+    near = summed[np.minimum(rank + reach + 1, len(fall))] - summed[rank - reach]
+    return bool(np.any(fall[EARLY:] > STEEP * near / (2 * reach + 1) + 1e-13))
 
 
-def _bennett(variance: float) -> float:
-    """Return how far a sum of independent 0-1 variables strays from its mean, up to a probability of e^-40.
+def _furthest(continuation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rank beyond which nobody goes, up to a chance of e^-40: float64 (R,), at most n."""
+    largest = np.maximum(continuation.max(axis=1), 1e-300)
+    ranks = np.full(len(largest), float(continuation.shape[1]))
+    np.divide(NEGLIGIBLE, np.log(largest), where=largest < 1.0, out=ranks)
+    return np.minimum(ranks + 1.0, float(continuation.shape[1]))
 
-    Bennett's inequality: the probability of straying t is at most exp(-v h(t / v)), h(u) = (1 + u) log(1 + u) - u.
-    """
-    v = max(variance, 1e-300)
-    reach = -NEGLIGIBLE / 3.0 + math.sqrt((NEGLIGIBLE / 3.0) ** 2 - 2.0 * v * NEGLIGIBLE)  # Bernstein's is weaker
-    for _ in range(4):  # Newton on a convex function from above: every step stays above
-        slope = math.log1p(reach / v)
-        reach -= ((v + reach) * slope - reach + NEGLIGIBLE) / slope
-    return reach
+
+def _tolerance(n: int) -> float:
+    """Return what halving the step may change: it squares the error or better, and rounding is 1e-15 a document."""
+    return 4e-12 + 1e-15 * n

@@ -8,11 +8,8 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.exposure._levels import Levels, by_gap
-from rerankers.exposure._nodes import NEGLIGIBLE
-from rerankers.exposure._quadrature import race_exposure
+from rerankers.exposure._route import routed
 from rerankers.exposure.checks import continuation_array, logit_array
-from rerankers.exposure.marginals import weighted_race
-from rerankers.exposure.rows import buckets
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -48,8 +45,9 @@ def exact_exposure(indptr: NDArray[np.int64], logits: ArrayLike, continuation: A
 def plackett_luce_exposure(indptr: NDArray[np.int64], logits: ArrayLike, browsing: Browsing) -> NDArray[np.float64]:
     """Return the expected exposure under Plackett-Luce rankings for any browsing model, as `exact_exposure`.
 
-    Where ranks have weights, a row of n documents takes time of order n^1.5, times the square root of the rank at
-    which the weights end abruptly (see `marginals`), and its error is about n times 1e-16.
+    Time stays linear in the documents where ranks have weights: of order n k if the first k of them, 120 at most, are
+    all that weigh anything, and that of some thirty rows without weights for others. The error is then about n times
+    1e-16 of the largest weight, and 1e-14 for weights that are a mixture of geometric sequences, such as DCG's.
     """
     return _exposure(indptr, logits, browsing.continuation, browsing.position)
 
@@ -61,15 +59,22 @@ def _exposure(
     position: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     scores = logit_array(logits, "logits")
-    if not len(scores) == len(continuation) == indptr[-1]:
-        found = f"{len(scores)} and {len(continuation)} continuations"
-        raise InputError.one("logits", found, f"{indptr[-1]} of both, one a document")
-    levels = by_gap(indptr, scores)
-    ordered = continuation[levels.order]
+    levels, ordered = ordered_levels(indptr, scores, continuation)
     exposure = np.empty(len(scores))
     alone = within(levels, scores[levels.order], ordered, position)
     exposure[levels.order] = levels.spread(levels.before(ordered)) * alone
     return exposure
+
+
+def ordered_levels(
+    indptr: NDArray[np.int64], logit: NDArray[np.float64], continuation: NDArray[np.float64]
+) -> tuple[Levels, NDArray[np.float64]]:
+    """Cut rows where no ranking crosses, and order the continuations likewise; `InputError` for other lengths."""
+    if not len(logit) == len(continuation) == indptr[-1]:
+        found = f"{len(logit)} and {len(continuation)} continuations"
+        raise InputError.one("logits", found, f"{indptr[-1]} of both, one a document")
+    levels = by_gap(indptr, logit)
+    return levels, continuation[levels.order]
 
 
 def within(
@@ -94,25 +99,6 @@ def within(
     """
     exposure = np.zeros(len(logit))
     finite = np.where(np.isneginf(logit), 0.0, logit)  # minus infinity fills a level or is absent from it
-    sizes = levels.size if chosen is None else np.where(chosen, levels.size, 0)
-    for length, same in buckets(sizes):
-        place = levels.indptr[same][:, None] + np.arange(length)
-        if position is None:
-            exposure[place] = race_exposure(finite[place], continuation[place])
-            continue
-        weight = position[levels.rank[same][:, None] + np.arange(length)]
-        flat = _flat(weight, continuation[place])
-        exposure[place[flat]] = weight[flat, :1] * race_exposure(finite[place[flat]], continuation[place[flat]])
-        steep = ~flat
-        exposure[place[steep]] = weighted_race(finite[place[steep]], continuation[place[steep]], weight[steep])
+    for place, solver in routed(levels, continuation, position, chosen):
+        exposure[place] = solver.exposure(finite[place], continuation[place])
     return exposure
-
-
-def _flat(weight: NDArray[np.float64], continuation: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Say which rows (R, n) keep their first weight at all ranks that can be reached: bool (R,)."""
-    other = weight != weight[:, :1]
-    rank = np.where(np.any(other, axis=1), np.argmax(other, axis=1), weight.shape[1])
-    with np.errstate(divide="ignore"):
-        furthest = np.log(continuation.max(axis=1)) * rank  # a bound on the log of the chance of getting there
-    flat: NDArray[np.bool_] = (rank == weight.shape[1]) | (furthest < NEGLIGIBLE)
-    return flat

@@ -1,0 +1,40 @@
+"""Exposure of documents seen as that of groups, through a matrix of parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerankers._base.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def group_matrix(matrix: ArrayLike | None) -> NDArray[np.float64] | None:
+    """Return a matrix as float64 (G, n), or None for None; `InputError` unless it is one of finite numbers."""
+    if matrix is None:
+        return None
+    array = np.asarray(matrix, dtype=np.float64)
+    if array.ndim != 2 or not np.all(np.isfinite(array)):
+        raise InputError.one("matrix", f"an array of shape {array.shape}", "(G, n) finite numbers")
+    return array
+
+
+def parts_matrix(matrix: ArrayLike | None) -> NDArray[np.float64] | None:
+    """Return `group_matrix` of parts; `InputError` where one is negative."""
+    array = group_matrix(matrix)
+    if array is not None and np.any(array < 0):
+        raise InputError.one("matrix", f"{array.min()}", "parts of at least 0")
+    return array
+
+
+def seen_through(matrix: NDArray[np.float64] | None, exposure: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return exposures (…, n) of documents as those of groups (…, G), where there is a matrix."""
+    return exposure if matrix is None else exposure @ matrix.T
+
+
+def seen_back(matrix: NDArray[np.float64] | None, slope: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return derivatives (…, G) by groups as those by documents (…, n), where there is a matrix."""
+    return slope if matrix is None else slope @ matrix
