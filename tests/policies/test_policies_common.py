@@ -12,7 +12,7 @@ from policy_worlds import every_ranking, matrices, rows, streams
 from rerankers._base.streams import query_streams
 from rerankers.exposure import DCG, ERR, GERR, RBP, Cascade, TopKSet
 from rerankers.exposure.rankings import exposure_of
-from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
+from rerankers.policies import GradeShuffle, Mallows, Mixture, PlackettLuce, Policy
 from rerankers.values import Ragged, Rankings
 
 RNG = np.random.default_rng(8)
@@ -36,7 +36,11 @@ def mixture(over: Ragged, stream: np.ndarray, part: slice) -> Policy:
     return Mixture(replace(rankings, weight=np.tile([0.5, 0.3, 0.2], len(over))), stream)
 
 
-KINDS = pytest.mark.parametrize("make", [plackett_luce, grade_shuffle, mixture])
+def mallows(over: Ragged, stream: np.ndarray, part: slice) -> Policy:
+    return Mallows.by_score(over, SCORES[part], np.full(len(over), 0.4), stream)
+
+
+KINDS = pytest.mark.parametrize("make", [plackett_luce, grade_shuffle, mixture, mallows])
 WHOLE = slice(0, sum(LENGTHS))
 
 

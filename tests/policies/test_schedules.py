@@ -13,7 +13,7 @@ from policy_worlds import every_ranking, matrices, rows, streams
 
 from rerankers.exposure import DCG, GERR, RBP
 from rerankers.exposure.rankings import exposure_of
-from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
+from rerankers.policies import GradeShuffle, Mallows, Mixture, PlackettLuce, Policy
 from rerankers.policies._points import quasi_uniforms, spread
 from rerankers.values import Ragged, Rankings
 
@@ -38,7 +38,11 @@ def mixture(over: Ragged, stream: np.ndarray, part: slice) -> Policy:
     return Mixture(replace(rankings, weight=np.tile([0.55, 0.3, 0.15], len(over))), stream)
 
 
-KINDS = pytest.mark.parametrize("make", [plackett_luce, grade_shuffle, mixture])
+def mallows(over: Ragged, stream: np.ndarray, part: slice) -> Policy:
+    return Mallows.by_score(over, SCORES[part], np.full(len(over), 0.4), stream)
+
+
+KINDS = pytest.mark.parametrize("make", [plackett_luce, grade_shuffle, mixture, mallows])
 
 
 @KINDS
