@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from rerankers.exposure.rows import exclusive_products
+from rerankers.exposure.rows import buckets, exclusive_products, row_maxima
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,8 +51,8 @@ class Levels:
 
         ``continuation`` (nnz,) is in the order of ``order``.
         """
-        if not len(self.rank):
-            return np.empty(0)
+        if len(self.rank) == len(self.row_ptr) - 1 and not np.any(self.rank):  # one level a row
+            return np.ones(len(self.rank))
         return exclusive_products(np.multiply.reduceat(continuation, self.indptr[:-1]), self.row_ptr)
 
 
@@ -70,17 +70,32 @@ def by_gap(indptr: NDArray[np.int64], logit: NDArray[np.float64]) -> Levels:
     n documents together do so with probability below 4e-18, less than a rounding error. Minus infinity lies an
     infinite gap below. So only documents of one level need the integral, and spreads may be of any size.
     """
-    row, order = _descending(indptr, logit)
-    ordered = logit[order]
-    with np.errstate(invalid="ignore"):  # minus infinity twice: no gap
-        drop = ordered[:-1] - ordered[1:]
     gap = _GAP + np.log(np.maximum(np.diff(indptr), 1))
+    bottom = -row_maxima(-logit, indptr)
+    with np.errstate(invalid="ignore"):  # minus infinity twice: no gap
+        wide = row_maxima(logit, indptr) - bottom > gap
+    if not np.any(wide):  # the usual case: every row is one level, as it stands
+        start = indptr[:-1][np.diff(indptr) > 0]
+        row_ptr = np.searchsorted(start, indptr).astype(np.int64)
+        return Levels(np.arange(len(logit)), np.append(start, len(logit)), row_ptr, np.zeros(len(start), np.int64))
+    row, order = _descending(indptr, logit, wide)
+    ordered = logit[order]
+    with np.errstate(invalid="ignore"):
+        drop = ordered[:-1] - ordered[1:]
     return _cut(indptr, row, order, drop > gap[row[1:]])
 
 
-def _descending(indptr: NDArray[np.int64], key: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    row = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), np.diff(indptr))
-    return row, np.lexsort((-key, row)).astype(np.int64, copy=False)
+def _descending(
+    indptr: NDArray[np.int64], key: NDArray[np.float64], chosen: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row of each entry and its place when rows, or the chosen ones (B,), are sorted: both int64 (nnz,)."""
+    lengths = np.diff(indptr)
+    row = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), lengths)
+    order = np.arange(len(key), dtype=np.int64)
+    for length, rows in buckets(lengths if chosen is None else np.where(chosen, lengths, 0)):
+        place = indptr[rows][:, None] + np.arange(length)
+        order[place] = np.argsort(-key[place], axis=1, kind="stable") + indptr[rows][:, None]
+    return row, order
 
 
 def _cut(

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 def buckets(lengths: NDArray[np.integer]) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield (length, the rows of that length ascending), lengths ascending, empty rows left out."""
+    if len(lengths) and lengths.min() == lengths.max():  # the usual case, and quick for a single row
+        if lengths[0] > 0:
+            yield int(lengths[0]), np.arange(len(lengths), dtype=np.int64)
+        return
     order = np.argsort(lengths, kind="stable").astype(np.int64, copy=False)
     order = order[lengths[order] > 0]
     distinct, first = np.unique(lengths[order], return_index=True)
