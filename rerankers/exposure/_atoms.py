@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from rerankers.exposure._regions import Vertex
 
-_ROUNDS = 4  # the sum itself is rounded, so that once is not always enough
 _RANK = 1e-14  # singular values below this part of the largest count as 0
 
 
@@ -88,14 +87,9 @@ def _key(vertex: Vertex) -> bytes:
 
 
 def normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights (m,) scaled to sum 1, what rounding leaves being given to the largest."""
+    """Return weights (m,) scaled so that their sum is 1 to the last bit, or the one before."""
     scaled: NDArray[np.float64] = weights / weights.sum()
-    largest = np.argmax(scaled)
-    for _ in range(_ROUNDS):
-        rest = 1.0 - scaled.sum()
-        if rest == 0:
-            break
-        scaled[largest] += rest
+    scaled[np.argmax(scaled)] += 1.0 - scaled.sum()
     return scaled
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InfeasibleError
-from rerankers.exposure._regions import AllPolicies, Vertex
+from rerankers.exposure._regions import AllPolicies, Vertex, shown_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,8 +51,8 @@ class EnoughUtility:
         self._most = -least
         self._miss = _MISS * max(abs(floor), float(np.dot(np.abs(utility), self._best.exposure)))
         if floor > self._most + self._miss:
-            found = f"a floor of {floor!r} above the greatest utility, {self._most!r}"
-            raise InfeasibleError(f"floor: {found}; expected at most the latter")
+            most = f"at most {self._most!r}, the greatest utility of any ranking"
+            raise InfeasibleError(f"floor: found {floor!r}; expected {most}")
         self._floor = min(floor, self._most)
 
     def lowest(self, cost: NDArray[np.float64]) -> tuple[Vertex, float]:
@@ -80,13 +80,15 @@ class EnoughUtility:
     def start(self, count: int) -> list[Vertex]:
         """Return rotations of the row's order, mixed with the ranking of the greatest utility where they need it."""
         room = self._most - self._floor
+        if not room > 0:
+            return shown_parts(self, count)
         out = []
         for vertex in self._all.start(count):
             short = self._most - self._of(vertex)
             # Half way towards the floor at most, so that some utility is left to give away.
             share = 1.0 if 2.0 * short <= room else 0.5 * room / short
             out.append(vertex if share == 1.0 else self._mixed(vertex, self._best, share))
-        return out if room > 0 else [self._best]
+        return out
 
     def coordinates(self, exposure: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the exposure itself."""

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def group_matrix(matrix: ArrayLike | None) -> NDArray[np.float64] | None:
+def group_matrix(matrix: ArrayLike | None, name: str = "matrix") -> NDArray[np.float64] | None:
     """Return a matrix as float64 (G, n), or None for None; `InputError` unless it is one of finite numbers."""
     if matrix is None:
         return None
     array = np.asarray(matrix, dtype=np.float64)
     if array.ndim != 2 or not np.all(np.isfinite(array)):
-        raise InputError.one("matrix", f"an array of shape {array.shape}", "(G, n) finite numbers")
+        raise InputError.one(name, f"an array of shape {array.shape}, or not finite", "a matrix of finite numbers")
     return array
 
 

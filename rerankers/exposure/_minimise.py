@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rerankers.exposure._regions import Region, Vertex
 
 _WORTH = 0.5  # a start from twice as many rankings must lower the gap by this factor
-_ENOUGH = 1e-3  # of the gap: how far from optimal a mixture of the points at hand may be left
+_ENOUGH = 0.03  # of the gap: how far from optimal a mixture of the points at hand may be left
 _SHARE = 0.1  # of the tolerance, likewise
 _KEPT = 8  # times as many points are remembered as there are documents
 _FLAT = 1e-3  # of the slope, after a step towards a single ranking
@@ -100,7 +100,7 @@ def _begin(objective: Objective, region: Region) -> tuple[Atoms, Point]:
             break
         count = min(2 * count, size)
     if best[0] == np.inf:
-        raise InputError.one("objective", "infinity at every start", "finite values where every document is seen")
+        raise InputError.one("objective", "infinity at every start", "finite values of some mixture")
     return best[1], best[2]
 
 

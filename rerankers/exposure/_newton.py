@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rerankers.exposure._atoms import Atoms
     from rerankers.exposure._objective import Objective, Point
 
+_STEPS = 4  # before the oracle is asked again
 _RIDGE = 1e-13  # what part of a second derivative is noise, at least
 _TINY = np.finfo(np.float64).tiny
 _UNEVEN = 1e-6  # a constant second derivative is symmetric up to this part
@@ -44,13 +45,29 @@ class Model:
         self._last = FAR
 
     def improve(self, atoms: Atoms, point: Point, tolerance: float) -> bool:
-        """Take a step and return whether it changed anything.
+        """Take a step, or a few where they are cut short; return whether they changed anything.
 
         Parameters
         ----------
         tolerance
             how far from optimal the mixture may be left, as a difference of slopes.
         """
+        moved = False
+        for _ in range(_STEPS):
+            length = self._improve_once(atoms, point, tolerance)
+            moved = moved or length > 0
+            if length in (0.0, 1.0):
+                break
+            point = evaluate(self._objective, atoms.mean(atoms.weight))
+        return moved
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Leave out points (p,)."""
+        if self._constant:
+            self._products = self._products[kept]
+            self._quadratic.keep(kept)
+
+    def _improve_once(self, atoms: Atoms, point: Point, tolerance: float) -> float:
         slope = (atoms.exposure - point.exposure) @ point.gradient
         if self._constant and self._learn(atoms):
             target, curvature = self._target(self._quadratic, atoms.weight, slope, tolerance)
@@ -65,12 +82,6 @@ class Model:
             target[place], curvature = self._target(model, atoms.weight[place], slope[place], tolerance)
         return self._step(atoms, point, target, curvature)
 
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Leave out points (p,)."""
-        if self._constant:
-            self._products = self._products[kept]
-            self._quadratic.keep(kept)
-
     def _target(
         self, model: Quadratic, weight: NDArray[np.float64], slope: NDArray[np.float64], tolerance: float
     ) -> tuple[NDArray[np.float64], float]:
@@ -78,13 +89,13 @@ class Model:
         step = target - weight
         return target, float(step @ model.square @ step)
 
-    def _step(self, atoms: Atoms, point: Point, target: NDArray[np.float64], curvature: float) -> bool:
+    def _step(self, atoms: Atoms, point: Point, target: NDArray[np.float64], curvature: float) -> float:
         start = atoms.weight
         # Relative to the mixture: rounded weights that do not sum to 1 would swallow very short steps.
         along = (target - start) @ (atoms.exposure - point.exposure)
         slope = float(np.dot(point.gradient, along))
         if not slope < 0:
-            return False
+            return 0.0
 
         def at(length: float) -> Point:
             return evaluate(self._objective, atoms.mean(start + length * (target - start)))
@@ -96,7 +107,7 @@ class Model:
             self._constant = False
         self._last = length * float(np.abs(target - start).max())
         atoms.weight = target if length == 1.0 else start + length * (target - start)
-        return length > 0
+        return length
 
     def _learn(self, atoms: Atoms) -> bool:
         """Measure the points that came since the last step; return whether the second derivative may be constant."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from rerankers._base.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -81,6 +83,9 @@ class SharePolicies:
         self.oracle = oracle
         self._all = AllPolicies(oracle)
         self._scale = scale
+        self._most, least = self._all.lowest(-scale)
+        if np.any(scale < 0) or not least < 0:
+            raise InputError.one("objective", "a total of exposure that is 0 or less", "documents that are counted")
 
     def lowest(self, cost: NDArray[np.float64]) -> tuple[Vertex, float]:
         """Return the ranking of the least cost . q, and that cost."""
@@ -88,6 +93,8 @@ class SharePolicies:
         ratio = float(np.dot(cost, best.exposure))
         while True:
             found, _ = self._all.lowest(cost - ratio * self._scale)
+            if not np.dot(self._scale, found.exposure) > 0:
+                return best, ratio  # nothing that counts is seen, so that no ranking lies below the ratio
             found = self._shared(found)
             lower = float(np.dot(cost, found.exposure))
             if not lower < ratio:
@@ -97,9 +104,7 @@ class SharePolicies:
     def start(self, count: int) -> list[Vertex]:
         """Return rotations of the row's order that have a total, or the ranking of the greatest."""
         seen = [vertex for vertex in self._all.start(count) if np.dot(self._scale, vertex.exposure) > 0]
-        if not seen:
-            seen = [self._all.lowest(-self._scale)[0]]
-        return [self._shared(vertex) for vertex in seen]
+        return [self._shared(vertex) for vertex in seen or [self._most]]
 
     def coordinates(self, exposure: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return exposure over its total."""
@@ -107,7 +112,11 @@ class SharePolicies:
         return share
 
     def _shared(self, vertex: Vertex) -> Vertex:
-        total = np.dot(self._scale, vertex.exposure)
-        if not total > 0:
-            return vertex  # nothing of it is counted: its costs are 0 as well
+        total = float(np.dot(self._scale, vertex.exposure))
         return Vertex(vertex.exposure / total, vertex.rankings, np.array([1.0 / total]))
+
+
+def shown_parts(region: Region, count: int) -> list[Vertex]:
+    """Return points of a region that show one of ``count`` parts of the documents each as much as possible."""
+    part = np.arange(region.oracle.size) % count
+    return [region.lowest(-(part == place).astype(np.float64))[0] for place in range(count)]

