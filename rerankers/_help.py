@@ -11,6 +11,10 @@ from rerankers._overrides import RENAMED
 HEADER = {
     "run": "fair-rerank run: retrieve, rerank, draw rankings, measure their expected exposure, report.",
     "evaluate": "fair-rerank evaluate: judge run files against qrels (and groups).",
+    "submit": "fair-rerank submit: write the submission to a TREC Fair Ranking track from a run or a policy.",
+    "validate": "fair-rerank validate: check a submission to a TREC Fair Ranking track.",
+    "compare": "fair-rerank compare: the results of several jobs in one table, and among published runs.",
+    "reproduce": "fair-rerank reproduce: published numbers beside ours, from the data that is there.",
 }
 
 FOOTER = {
@@ -22,6 +26,17 @@ Your own configs:  fair-rerank run --config-dir mine method=mine""",
     "evaluate": """\
 Example:           fair-rerank evaluate run=my.run.gz qrels=qrels.txt groups=groups.csv browsing.patience=0.9
 Several runs:      fair-rerank evaluate run=[a.run,b.run] qrels=qrels.txt""",
+    "submit": """\
+Example:           fair-rerank submit track=2020-rerank run=outputs/mine queries=queries.json sequence=sequence.csv \\
+                       output=mine.jsonl.gz qrels=queries-with-relevance.json""",
+    "validate": """\
+Example:           fair-rerank validate track=2020-rerank run=mine.jsonl.gz queries=queries.json sequence=sequence.csv
+Topics and pages:  fair-rerank validate track=2022-task2 run=mine.tsv.gz queries=topics.jsonl corpus=pages.jsonl.gz""",
+    "compare": """\
+Example:           fair-rerank compare outputs/a outputs/b output=outputs/comparison
+Published runs:    fair-rerank compare outputs/judged leaderboard=trec2020-rerank""",
+    "reproduce": """\
+Example:           fair-rerank reproduce data=DIR output=outputs/reproduce""",
 }
 
 
@@ -31,7 +46,7 @@ def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
     Parameters
     ----------
     command
-        ``run`` or ``evaluate``.
+        ``run``, ``evaluate``, ``submit``, ``validate``, ``compare`` or ``reproduce``.
     folders
         where config groups come from.
     config
@@ -44,9 +59,10 @@ def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
     files = RENAMED.get(command, {})  # words that name a file here
     used = [group for group in sorted(found) if (command == "run" or group in config) and group not in files]
     options = "\n".join(f"  {group}: {', '.join(sorted(found[group]))}" for group in used)
+    choice = f"Options to choose from (word=option):\n{options}\n\n" if used else ""
     values = OmegaConf.to_yaml(config).rstrip()
     return (
-        f"{HEADER[command]}\n\nOptions to choose from (word=option):\n{options}\n\n"
+        f"{HEADER[command]}\n\n{choice}"
         f"Values (override any: foo.bar=value; the comments are in {folders[0]}):\n\n{values}\n\n"
         f"{FOOTER[command]}\nHydra's own flags: --hydra-help"
     )

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rerankers._base.errors import ConfigError
 
-PATHS = frozenset({"query", "run", "qrels", "sequence", "targets", "policy", "input", "output", "path", "cache"})
-"""Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
-
 SINGLE = frozenset({"output", "path", "cache"})
-"""Those that are never a list, so that ``output=[mine]`` is a folder called ``[mine]``."""
+"""Paths that are never a list, so that ``output=[mine]`` is a folder called ``[mine]``."""
+
+PATHS = SINGLE | {"query", "queries", "run", "qrels", "sequence", "targets", "policy", "corpus", "input"}
+"""Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
 
 LISTS = frozenset({"measures.names"})
 """Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -14,12 +15,18 @@ if TYPE_CHECKING:
     from rerankers._hydra import Call
 
 INTERRUPTED = 130
+_KEY = re.compile(r"[+~]*[A-Za-z_][\w./@:-]*=|~")
+"""How a word begins that is no folder: an override, or one that takes an option away."""
 
 USAGE = """\
 fair-rerank COMMAND [overrides...]
 
   run        retrieve, rerank, draw rankings, measure their expected exposure, write a report
   evaluate   judge run files against qrels (and groups)
+  submit     write the submission to a TREC Fair Ranking track from a run or a policy
+  validate   check a submission to a TREC Fair Ranking track: every error with its line
+  compare    the results of several jobs in one table, and among the published runs of a track
+  reproduce  published numbers beside ours, from the data that is there
   doctor     say what is wrong with this installation and what to type
 
 Each command explains itself:  fair-rerank run --help
@@ -73,6 +80,46 @@ def _evaluate(words: list[str]) -> int:
     return hydra_command("evaluate", words, _evaluate_task)
 
 
+def _submit(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("submit", words, _submit_task)
+
+
+def _validate(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("validate", words, _validate_task)
+
+
+def _compare(words: list[str]) -> int:
+    from rerankers._hydra import FLAGS_WITH_VALUE, hydra_command
+    from rerankers._overrides import quote
+
+    # Folders may be typed as bare words: A B for results=[A,B].
+    bare, rest, before = list[str](), list[str](), ""
+    for word in words:
+        is_folder = not word.startswith("-") and not _KEY.match(word) and before not in FLAGS_WITH_VALUE
+        (bare if is_folder else rest).append(word if is_folder else _quoted(word, "results"))
+        before = word
+    results = [f"results=[{','.join(quote(word) for word in bare)}]"] if bare else []
+    return hydra_command("compare", [*rest, *results], _compare_task)
+
+
+def _reproduce(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("reproduce", [_quoted(word, "data") for word in words], _reproduce_task)
+
+
+def _quoted(word: str, key: str) -> str:
+    """Quote the path behind a key, unless it is a list."""
+    from rerankers._overrides import quote
+
+    name, _, value = word.partition("=")
+    return f"{key}={quote(value)}" if name == key and value and not value.startswith("[") else word
+
+
 def _doctor(words: list[str]) -> int:
     from rerankers.doctor import main as doctor
 
@@ -91,4 +138,36 @@ def _evaluate_task(call: Call) -> None:
     evaluate_from_config(call.config, call.output, call.words)
 
 
-COMMANDS: dict[str, Callable[[list[str]], int]] = {"run": _run, "evaluate": _evaluate, "doctor": _doctor}
+def _submit_task(call: Call) -> None:
+    from rerankers.stages.submit import submit_from_config
+
+    submit_from_config(call.config)
+
+
+def _validate_task(call: Call) -> None:
+    from rerankers.stages.validate import validate_from_config
+
+    validate_from_config(call.config)
+
+
+def _compare_task(call: Call) -> None:
+    from rerankers.stages.compare import compare_from_config
+
+    compare_from_config(call.config)
+
+
+def _reproduce_task(call: Call) -> None:
+    from rerankers.stages.reproduce import reproduce_from_config
+
+    reproduce_from_config(call.config)
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "run": _run,
+    "evaluate": _evaluate,
+    "submit": _submit,
+    "validate": _validate,
+    "compare": _compare,
+    "reproduce": _reproduce,
+    "doctor": _doctor,
+}

@@ -51,7 +51,7 @@ def read_blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[tuple[int, byte
                 piece, start = piece.removeprefix(BYTE_ORDER_MARK), False
             cut = piece.rfind(b"\n") + 1
             if cut:
-                block, rest = rest + piece[:cut], piece[cut:]
+                block, rest = rest + memoryview(piece)[:cut], piece[cut:]
                 yield number, block
                 number += line_ends(block)
             else:

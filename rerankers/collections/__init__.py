@@ -5,8 +5,10 @@ from rerankers.collections.generated import Generated
 from rerankers.collections.group_files import GroupTable, read_groups
 from rerankers.collections.group_rows import GroupRows
 from rerankers.collections.groups import AuthorField, CollectionGroups, FileGroups, NoGroups
+from rerankers.collections.ir_datasets import IrDatasets
 from rerankers.collections.jsonl import Jsonl
 from rerankers.collections.lift import lift
+from rerankers.collections.trec_fair import Trec2019, Trec2020
 from rerankers.collections.world_relevance import draw_grades
 from rerankers.collections.write_jsonl import write_jsonl
 
@@ -18,8 +20,11 @@ __all__ = [
     "Generated",
     "GroupRows",
     "GroupTable",
+    "IrDatasets",
     "Jsonl",
     "NoGroups",
+    "Trec2019",
+    "Trec2020",
     "draw_grades",
     "lift",
     "read_groups",

@@ -27,15 +27,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers.measures.names import Measure, parse, parse_many
+from rerankers.measures.rank_fairness import awrf
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rerankers.exposure.browsing import BrowsingModel
 
-__all__ = ["PRESETS", "Measure", "evaluate", "parse", "parse_many"]
-
-PRESETS: tuple[str, ...] = ()
+__all__ = ["Measure", "awrf", "evaluate", "parse", "parse_many"]
 
 
 def evaluate(
@@ -63,7 +62,8 @@ def evaluate(
         ``{docno: group | [groups] | {group: weight} | None}``; a document of several groups counts in full for each;
         documents without a group make up the group "unknown".
     preset
-        None: corrected rules. No preset exists yet.
+        the rules of a TREC Fair Ranking track, for instance ``trec2020_official`` (`rerankers.tracks.preset`), which
+        set all options below but ``groups``; None: those options.
     browsing
         how users look at a ranking; GERR with patience .5 and satisfaction .5 unless given.
     measures

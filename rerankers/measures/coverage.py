@@ -24,7 +24,7 @@ MEND = (
 def missing_queries(over: Ragged, judgments: Judgments) -> NDArray[np.int32]:
     """Return the queries with at least one judgment that have no row, int32, in the judgments' order."""
     judged = judgments.query[judgments.lengths > 0]
-    return judged[~np.isin(judged, over.query)]
+    return judged[:0] if np.array_equal(judged, over.query) else judged[~np.isin(judged, over.query)]
 
 
 def cover(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,29 @@ def qrels_table(source: Any) -> QrelsTable:
         return read_qrels(source)
     if not isinstance(source, Mapping):
         raise InputError.one("qrels", f"a {type(source).__name__}", "a path or {qid: {docno: grade}}")
+    return _usual_pairs(source) or _any_pairs(source)
+
+
+def _usual_pairs(source: Mapping[Any, Any]) -> QrelsTable | None:
+    """Return the table of ids that are text and grades that are whole numbers, None where anything else is there."""
+    filled = {qid: judged for qid, judged in source.items() if judged or not isinstance(judged, Mapping)}
+    if not all(isinstance(judged, Mapping) for judged in filled.values()):
+        return None
+    docnos = list(chain.from_iterable(filled.values()))
+    try:
+        "".join(chain(source, docnos))
+        grades = array("h", list(chain.from_iterable(judged.values() for judged in filled.values())))
+    except (TypeError, OverflowError):  # ids that are no text; grades that are no whole numbers, or too large
+        return None
+    if not docnos:
+        return None
+    lengths = [len(judged) for judged in filled.values()]
+    query = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    qid = pa.DictionaryArray.from_arrays(pa.array(query), pa.array(list(filled), pa.large_string()))
+    return QrelsTable(qid, pa.array(docnos, pa.large_string()), np.array(grades, dtype=np.int16), {})
+
+
+def _any_pairs(source: Mapping[Any, Any]) -> QrelsTable:
     problems = Problems("qrels")
     rows: dict[tuple[str, str], int] = {}
     for qid, judged in source.items():

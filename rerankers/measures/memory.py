@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,6 +24,8 @@ from rerankers.runs import read_run
 from rerankers.values import Ids
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rerankers.values import GroupAlignment
 
 
@@ -38,13 +42,19 @@ def evaluate_in_memory(
 ) -> pa.Table:
     """Do what `rerankers.measures.evaluate` says."""
     if preset is not None:
-        raise ConfigError(f"preset: found {preset!r}; expected None, no preset exists yet")
+        given = {"browsing": browsing, "measures": measures, "cutoff": cutoff, "universe": universe}
+        _check_alone(preset, {**given, "missing_query": missing_query})
+        # The rules of the tracks lie in a layer above, and are looked up when they are asked for.
+        table: pa.Table = import_module("rerankers.tracks.memory").evaluate(run, qrels, groups, preset)
+        return table
     judged = qrels_table(qrels)
     answered = read_run(run)
-    docs = Ids.union(answered.docs, judged.docno)
-    queries = _queries(answered.qids, judged.qid)
-    judgments, _ = judged.bind(queries, docs)
-    rankings = replace(answered.rankings, over=answered.rankings.over.recode(answered.docs.recoder(docs)))
+    queries, query = _coded(Ids(pa.array(answered.qids, pa.large_string())), judged.qids, in_order=False)
+    docs, doc = _coded(answered.docs, judged.docno, in_order=True)
+    judgments, _ = judged.bind_coded(len(queries), query, doc)
+    rankings = answered.rankings
+    if docs is not answered.docs:
+        rankings = replace(rankings, over=rankings.over.recode(answered.docs.recoder(docs)))
     rankings, _ = cover(rankings, judgments, queries, missing_query, answered.name)
     aligned: dict[str, GroupAlignment] = {}
     if groups is not None:
@@ -58,10 +68,26 @@ def evaluate_in_memory(
     )
     evaluation = Evaluation(rankings, judgments, aligned, options)
     asked = default_measures(tuple(aligned)) if measures is None else parse_many(measures)
-    return measure_block(evaluation, asked, queries.take(rankings.over.query), answered.name)
+    names = queries.names.to_pylist()
+    return measure_block(evaluation, asked, [names[code] for code in rankings.over.query], answered.name)
 
 
-def _queries(ranked: tuple[str, ...], judged: pa.LargeStringArray) -> Ids:
-    """Return the query ids of the run in its order, then the others of the judgments."""
-    names = pa.concat_arrays([pa.array(ranked, pa.large_string()), judged])
-    return Ids.of(pc.unique(names), "query id")
+def _check_alone(preset: str, given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        if value not in (None, {"universe": "union", "missing_query": "error"}.get(name)):
+            raise ConfigError(f"{name}: found {value}, although preset={preset} says it; leave it out")
+
+
+def _coded(ranked: Ids, judged: pa.LargeStringArray, *, in_order: bool) -> tuple[Ids, NDArray[np.int32]]:
+    """Return the ids of the run with those that only the judgments have, and the code of each judged one.
+
+    Parameters
+    ----------
+    in_order
+        sort all of them; else the new ones follow those of the run.
+    """
+    code = ranked.codes(judged)
+    if np.all(code >= 0):
+        return ranked, code
+    both = Ids.union(ranked, judged) if in_order else Ids.of(pc.unique(pa.concat_arrays([ranked.names, judged])))
+    return both, both.codes(judged)

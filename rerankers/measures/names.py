@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -50,6 +51,7 @@ _BY_LOWER = {name.lower(): name for name in TABLE} | {alias.lower(): name for al
 _TREC_CUT = re.compile(r"(.+?)(?:_cut)?[_.]([0-9]+)")
 
 
+@cache
 def definition(name: str) -> type[Definition]:
     """Return the class behind a canonical name; ConfigError with the nearest name otherwise."""
     module, _, attribute = TABLE[choose("measure", name, TABLE)].partition(":")

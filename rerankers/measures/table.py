@@ -12,6 +12,8 @@ from rerankers.measures.plan import plan
 from rerankers.measures.scores import REASONS
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rerankers.measures.evaluation import Evaluation
     from rerankers.measures.names import Measure
     from rerankers.measures.scores import Scores
@@ -65,7 +67,7 @@ def result_table(
         _pick(units, np.repeat(np.arange(len(units)), len(keys))),
         _pick(keys, np.tile(np.arange(len(keys)), len(units))),
         pa.array(value, mask=reason >= 0),
-        pa.array(REASONS, pa.string()).take(pa.array(reason, mask=reason < 0)),
+        _words(reason),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
@@ -75,9 +77,15 @@ def concat(tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables([SCHEMA.empty_table(), *tables]).combine_chunks()
 
 
+def _words(reason: NDArray[np.int8]) -> pa.StringArray:
+    if reason.max(initial=-1) < 0:
+        return pa.nulls(len(reason), pa.string())
+    return pa.array(REASONS, pa.string()).take(pa.array(reason, mask=reason < 0))
+
+
 def _repeat(text: str, times: int) -> pa.StringArray:
     return pa.repeat(pa.scalar(text, pa.string()), times)
 
 
-def _pick(names: Sequence[str], index: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.StringArray:
+def _pick(names: Sequence[str], index: NDArray[np.int64]) -> pa.StringArray:
     return pa.array(names, pa.string()).take(pa.array(index))

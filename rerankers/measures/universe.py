@@ -47,6 +47,8 @@ class Universe:
     @cached_property
     def own(self) -> Judgments:
         """The judgments of the ranked queries."""
+        if np.array_equal(self.judgments.query, self.candidates.query):
+            return self.judgments
         mine = np.isin(self.judgments.query, self.candidates.query)
         return self.judgments if bool(mine.all()) else self.judgments.take(np.flatnonzero(mine))
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
-from rerankers._base.errors import Problems
+from rerankers._base.arrays import read_only
+from rerankers._base.errors import InputError, Problems
+from rerankers.runs.columns import ids_of
 from rerankers.runs.run import Run, met
 from rerankers.values import Ids, Ragged, Rankings
 
@@ -24,8 +27,8 @@ class Draft:
     ----------
     qids
         the Q query ids by code.
-    docs
-        sorted document ids.
+    docnos
+        the names of the document codes, in any order; some may repeat or never occur.
     ranked
         one row a ranking: ``query`` its query's code, ``doc`` its documents, best first; column ``score`` float64
         where the source has scores, column ``line`` int64 where it has line or row numbers.
@@ -33,13 +36,16 @@ class Draft:
         int32 (R,), sample numbers, unique within a query.
     q_num
         (R,) or empty, see `Run`.
+    numbered
+        whether the source has rows that are numbered from 1 in the order of the rankings' documents.
     """
 
     qids: Sequence[str]
-    docs: Ids
+    docnos: pa.LargeStringArray
     ranked: Ragged
     label: NDArray[np.int32]
     q_num: Sequence[str] = ()
+    numbered: bool = False
 
 
 def build(draft: Draft, name: str, problems: Problems, counts: dict[str, int]) -> Run:
@@ -51,7 +57,7 @@ def build(draft: Draft, name: str, problems: Problems, counts: dict[str, int]) -
         with the problems so far and the documents that occur twice in a ranking.
     """
     draft = _sorted(draft)
-    over, item = _locate(draft, problems)
+    over, item, docs = _locate(draft, problems)
     raise_if_any(problems)
     ranked = draft.ranked
     samples = np.bincount(ranked.query, minlength=len(over))
@@ -69,7 +75,7 @@ def build(draft: Draft, name: str, problems: Problems, counts: dict[str, int]) -
     )
     counts["empty_rankings"] = int((ranked.lengths == 0).sum())
     counts["queries_with_fewer_rankings"] = int((samples < samples.max(initial=0)).sum())
-    return Run(name, tuple(draft.qids), draft.docs, rankings, met(counts), tuple(draft.q_num))
+    return Run(name, tuple(draft.qids), docs, rankings, met(counts), tuple(draft.q_num))
 
 
 def raise_if_any(problems: Problems) -> None:
@@ -85,42 +91,58 @@ def _sorted(draft: Draft) -> Draft:
         return draft
     order = np.argsort(place)
     q_num = [draft.q_num[index] for index in order] if draft.q_num else ()
-    return Draft(draft.qids, draft.docs, draft.ranked.take(order), draft.label[order], q_num)
-
-
-def _locate(draft: Draft, problems: Problems) -> tuple[Ragged, NDArray[np.int32]]:
-    """Return the rows of distinct documents a query, and the position of each ranked one within its row."""
-    ranked, width = draft.ranked, max(len(draft.docs), 1)
-    key = ranked.query.astype(np.int64)[ranked.row_index] * width + ranked.doc
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    new = np.ones(len(key), dtype=bool)
-    new[1:] = ordered[1:] != ordered[:-1]
-    _note_repeated(draft, order, new, problems)
-    pairs = ordered[new]
-    rows = np.arange(len(draft.qids), dtype=np.int64)
-    indptr = np.searchsorted(pairs, np.append(rows, len(rows)) * width)
-    item = np.empty(len(key), dtype=np.int32)
-    item[order] = np.cumsum(new) - 1 - indptr[ordered // width]
-    return Ragged(rows.astype(np.int32), indptr, (pairs % width).astype(np.int32)), item
-
-
-def _note_repeated(draft: Draft, order: NDArray[np.int64], new: NDArray[np.bool_], problems: Problems) -> None:
-    """Note documents that occur twice in a ranking; ``order`` puts equal documents of a query side by side."""
-    if new.all():
-        return
     ranked = draft.ranked
-    ranking = ranked.row_index[order]
-    second = np.flatnonzero(~new[1:] & (ranking[1:] == ranking[:-1])) + 1
-    line = ranked.columns.get("line")
+    if draft.numbered:
+        ranked = ranked.with_columns(line=np.arange(1, ranked.nnz + 1))
+    return replace(draft, ranked=ranked.take(order), label=draft.label[order], q_num=q_num)
+
+
+def _locate(draft: Draft, problems: Problems) -> tuple[Ragged, NDArray[np.int32], Ids]:
+    """Return the rows of distinct documents a query, the position of each ranked one within its row, and the ids."""
+    from rerankers.runs.rows_loops import find_documents, place_documents
+
+    ranked, queries = draft.ranked, len(draft.qids)
+    seen = np.full(len(draft.docnos), -1, dtype=np.int64)
+    found = np.empty(ranked.nnz, dtype=np.int32)
+    found_ptr = np.zeros(queries + 1, dtype=np.int64)
+    query, indptr, doc = read_only(ranked.query), read_only(ranked.indptr), read_only(ranked.doc)
+    known, once = find_documents(query, indptr, doc, seen, found, found_ptr)
+    if not known:
+        problems.add(None, f"rows without a place in their dictionary of {len(seen)} names", "a name for each")
+        raise InputError(problems.kept)
+    used = seen >= 0
+    docs, code = ids_of(draft.docnos, used)
+    if len(docs) < np.count_nonzero(used):  # names that repeat, in a foreign dictionary
+        merged = Ragged(ranked.query, ranked.indptr, code[ranked.doc], ranked.columns)
+        return _locate(replace(draft, docnos=docs.names, ranked=merged), problems)
+    if not once:
+        _note_repeated(draft, problems)
+    found = found[: found_ptr[-1]]
+    row = np.repeat(np.arange(queries, dtype=np.int64), np.diff(found_ptr))
+    key = row * max(len(docs), 1) + code[found]
+    order = np.argsort(key)
+    found, item = found[order], np.empty(ranked.nnz, dtype=np.int32)
+    place_documents(query, indptr, doc, found, found_ptr, np.empty_like(code), item)
+    return Ragged(np.arange(queries, dtype=np.int32), found_ptr, code[found]), item, docs
+
+
+def _note_repeated(draft: Draft, problems: Problems) -> None:
+    """Note documents that occur twice in a ranking."""
+    ranked = draft.ranked
+    ranking = ranked.row_index
+    key = ranking * max(len(draft.docnos), 1) + ranked.doc
+    order = np.argsort(key, kind="stable")
+    second = np.flatnonzero(key[order][1:] == key[order][:-1]) + 1
+    line = np.arange(1, ranked.nnz + 1) if draft.numbered else ranked.columns.get("line")
     for index in second[np.argsort(order[second])].tolist():
         before, again = int(order[index - 1]), int(order[index])
-        row = int(ranking[index])
+        row = int(ranking[again])
+        docno = draft.docnos[int(ranked.doc[again])].as_py()
         query, label = draft.qids[ranked.query[row]], draft.label[row]
         first = "" if line is None else f", first on line {line[before]}"
         problems.add(
             None if line is None else int(line[again]),
-            f"document {draft.docs.name(ranked.doc[again])!r} again in query {query!r}, sample {label}{first}",
+            f"document {docno!r} again in query {query!r}, sample {label}{first}",
             "each document once in a ranking",
             "Delete one of the two.",
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rerankers.runs.columns import by_name, encode
+from rerankers.runs.columns import codes_of
 from rerankers.runs.draft import Draft
 from rerankers.values import Ragged
 
@@ -62,7 +62,7 @@ class RankedLists:
     def draft(self, q_num: Sequence[str] = ()) -> Draft:
         """Return the rankings so far."""
         self._flush()
-        doc, docs = by_name(*encode(pa.chunked_array(self._chunks)))
+        doc, docnos = codes_of(pa.chunked_array(self._chunks))
         lengths = np.array(self._length, dtype=np.int64)
         columns: dict[str, NDArray[Any]] = {}
         if self._line:
@@ -73,4 +73,4 @@ class RankedLists:
             doc,
             columns,
         )
-        return Draft(list(self._codes), docs, ranked, np.array(self._label, dtype=np.int32), q_num)
+        return Draft(list(self._codes), docnos, ranked, np.array(self._label, dtype=np.int32), q_num)

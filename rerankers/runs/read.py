@@ -8,9 +8,9 @@ from typing import Any
 
 from rerankers._base.errors import InputError, Problems
 from rerankers._base.files import COMPRESSED, open_bytes, read_lines
-from rerankers.runs import jsonl, mapping, parquet, table, trec
+from rerankers.runs import arrow, jsonl, mapping, parquet, table, trec
 from rerankers.runs.draft import Draft, build
-from rerankers.runs.run import PARQUET_FILE, TREC_FILE, Run, run_name
+from rerankers.runs.run import ARROW_FILE, PARQUET_FILE, TREC_FILE, Run, run_name
 
 _ARCHIVES = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
@@ -22,9 +22,9 @@ def read_run(source: Any) -> Run:
     ----------
     source
         a path: a text run (`qid Q0 docno rank score tag`, a sample number in place of ``Q0`` where a query has several
-        rankings), ``run.parquet``, CSV or TSV with a header, JSON lines of TREC Fair Ranking 2019 and 2020; text
-        forms also as ``.gz`` and ``.zst``; a folder with ``run.parquet`` or ``run.trec.gz``. The content decides,
-        not the suffix.
+        rankings), ``run.parquet``, ``run.arrow``, CSV or TSV with a header, JSON lines of TREC Fair Ranking 2019 and
+        2020; text forms also as ``.gz`` and ``.zst``; a folder with ``run.parquet`` or ``run.trec.gz``.
+        The content decides, not the suffix.
         A mapping ``{qid: [[docno, …], …]}``, ``{qid: [docno, …]}`` or ``{qid: {docno: score}}``.
         An Arrow table or any frame that offers Arrow data (pandas from 2.2, polars), with the columns ``qid``
         (``query_id``, ``q_id``), ``docno`` (``doc_id``), ``sample`` (default 0), ``rank`` and ``score``.
@@ -46,8 +46,7 @@ def read_run(source: Any) -> Run:
     counts: dict[str, int] = {}
     if isinstance(source, str | Path):
         path = _file(Path(source))
-        problems = Problems(str(path))
-        return build(_read_file(path, problems, counts), run_name(Path(source)), problems, counts)
+        return _read_file(path, run_name(Path(source)), Problems(str(path)), counts)
     problems = Problems("run")
     if isinstance(source, Mapping):
         draft = mapping.read_mapping(source, "run", problems, counts)
@@ -68,14 +67,23 @@ def _file(path: Path) -> Path:
     raise InputError.one(str(path), "a folder without a run", f"{PARQUET_FILE} or {TREC_FILE} in it")
 
 
-def _read_file(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
+def _read_file(path: Path, name: str, problems: Problems, counts: dict[str, int]) -> Run:
     with open_bytes(path) as stream:
-        magic = b"" if path.suffix in COMPRESSED else stream.read(4)
+        magic = b"" if path.suffix in COMPRESSED else stream.read(8)
     for archive, suffix in _ARCHIVES.items():
         if magic.startswith(archive):
             found = f"an archive without the suffix {suffix}"
             raise InputError.one(str(path), found, "a name that tells", mend=f"Rename it to {path.name}{suffix}.")
-    if magic == parquet.MAGIC or path.suffix == ".parquet":
+    if magic.startswith(arrow.MAGIC) or path.suffix == Path(ARROW_FILE).suffix:
+        found = arrow.map_file(path)
+        if arrow.holds_lists(found, str(path)):
+            return arrow.run_of(found, name, problems)
+        return build(table.read_table(found, str(path), problems, counts), name, problems, counts)
+    return build(_draft(path, magic, problems, counts), name, problems, counts)
+
+
+def _draft(path: Path, magic: bytes, problems: Problems, counts: dict[str, int]) -> Draft:
+    if magic.startswith(parquet.MAGIC) or path.suffix == ".parquet":
         return parquet.read_parquet(path, problems, counts)
     first = next((line for _, line in read_lines(path) if line.strip()), None)
     if first is None:

@@ -14,7 +14,8 @@ from rerankers.values import Candidates, Counts, Ids, Rankings
 
 PARQUET_FILE = "run.parquet"
 TREC_FILE = "run.trec.gz"
-SUFFIXES = (".gz", ".zst", ".jsonl", ".json", ".tsv", ".csv", ".txt", ".run", ".trec", ".parquet")
+ARROW_FILE = "run.arrow"
+SUFFIXES = (".gz", ".zst", ".jsonl", ".json", ".tsv", ".csv", ".txt", ".run", ".trec", ".parquet", ".arrow")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,10 +75,10 @@ class Run:
 def run_name(path: Path) -> str:
     """Return what a run is called: the base name without its known suffixes.
 
-    A folder gives its own name, and so does the folder of the two files that a job leaves there.
+    A folder gives its own name, and so does the folder of the files that a job leaves there.
     """
     whole = Path(os.path.abspath(path))  # ".." and "." go, links keep their name
-    if whole.name in (PARQUET_FILE, TREC_FILE) and whole.parent.name:
+    if whole.name in (PARQUET_FILE, TREC_FILE, ARROW_FILE) and whole.parent.name:
         return whole.parent.name
     name = whole.name
     if whole.is_dir():

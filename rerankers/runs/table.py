@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from rerankers._base.errors import InputError, Problems
 from rerankers._base.files import collect_lines
-from rerankers.runs.columns import by_name, names_of, real_numbers, whole_numbers
+from rerankers.runs.columns import by_appearance, distinct, names_of, note_not_finite, real_numbers, whole_numbers
 from rerankers.runs.draft import Draft, raise_if_any
-from rerankers.runs.rows import Rows, draft_of, sample_labels
+from rerankers.runs.rows import MOST_SAMPLES, Rows, draft_of, sample_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,14 +81,11 @@ def read_table(
     if not table.num_rows:
         problems.raise_if_any()
         raise InputError.one(where, "no row", "at least one ranked document")
-    line = np.arange(1, table.num_rows + 1, dtype=np.int64) if line is None else line
     columns = {ours: table[name] for ours, name in present.items()}
     try:
         query, qids = names_of("query id", columns["qid"], line, problems)
-        document, docnos = names_of("document id", columns["docno"], line, problems)
-        sample, samples = (
-            names_of("sample", columns["sample"], line, problems) if "sample" in columns else _one_sample(len(line))
-        )
+        doc, docnos = names_of("document id", columns["docno"], line, problems)
+        sample, label = _samples(columns.get("sample"), table.num_rows, line, problems, counts)
         rank = whole_numbers("rank", columns["rank"], line, problems) if "rank" in columns else None
         score = real_numbers("score", columns["score"], line, problems) if "score" in columns else None
     except (pa.ArrowException, TypeError) as error:
@@ -96,14 +93,28 @@ def read_table(
         raise InputError(problems.kept) from error
     if rank is None and score is None:
         problems.add(None, "neither ranks nor scores", EXPECTED)
+    if problems and score is not None:  # those of the scores come with them
+        note_not_finite("score", score, line, problems)
     raise_if_any(problems)
-    doc, docs = by_name(document, docnos)
-    label = sample_labels(samples.to_pylist(), counts)[sample]
-    return draft_of(Rows(qids.to_pylist(), docs, query, label, doc, rank, score, line), problems, counts)
+    return draft_of(Rows(qids, docnos, query, sample, doc, rank, score, label, line), problems, counts)
 
 
-def _one_sample(rows: int) -> tuple[NDArray[np.int32], pa.LargeStringArray]:
-    return np.zeros(rows, dtype=np.int32), pa.array(["0"], pa.large_string())
+def _samples(
+    column: pa.ChunkedArray | None,
+    rows: int,
+    line: NDArray[np.int64] | None,
+    problems: Problems,
+    counts: dict[str, int],
+) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    """Return the code of each row's sample, and the number of each sample by code, None where these are the same."""
+    if column is None:
+        return np.zeros(rows, dtype=np.int32), None
+    if pa.types.is_integer(column.type) and not column.null_count:
+        number = column.to_numpy()
+        if number.min() >= 0 and number.max() < MOST_SAMPLES:
+            return number.astype(np.int32, copy=False), None
+    code, names = by_appearance(*distinct(*names_of("sample", column, line, problems)))
+    return code, sample_labels(names.to_pylist(), counts)
 
 
 def delimiter(header: str) -> str | None:

@@ -11,12 +11,12 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
-from rerankers._base.byte_blocks import count_lines, filled_lines, read_blocks
+from rerankers._base.byte_blocks import read_blocks
 from rerankers._base.errors import ConfigError, InputError, Problem, Problems
-from rerankers._base.files import BYTE_ORDER_MARK, atomic_path
-from rerankers.runs.columns import WHOLE, by_name, encode, real_number, whole_numbers
+from rerankers._base.fields import Fields
+from rerankers._base.files import atomic_path
+from rerankers.runs.columns import WHOLE, codes_of, real_number
 from rerankers.runs.compress import GzipWriter, open_for_text
 from rerankers.runs.draft import Draft
 from rerankers.runs.piece import Piece, Sink
@@ -24,7 +24,7 @@ from rerankers.runs.rows import Rows, draft_of, sample_labels
 
 COLUMNS = ("qid", "sample", "docno", "rank", "score", "tag")
 FORM = "six fields: qid Q0 docno rank score tag"
-_NAME = pa.dictionary(pa.int32(), pa.string())
+_NAME = pa.dictionary(pa.int32(), pa.large_string())
 _SCHEMA = pa.schema(
     {
         "qid": _NAME,
@@ -34,13 +34,6 @@ _SCHEMA = pa.schema(
         "score": pa.float64(),
         "line": pa.int64(),
     }
-)
-_FIELDS = pa.csv.ParseOptions(delimiter=" ", quote_char=False)
-_READ = pa.csv.ReadOptions(column_names=list(COLUMNS), block_size=4 << 20)
-_CONVERT = pa.csv.ConvertOptions(
-    column_types={name: pa.float64() if name == "score" else _NAME for name in COLUMNS},
-    null_values=[],
-    include_columns=list(COLUMNS),
 )
 
 
@@ -58,74 +51,39 @@ def read_trec(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
     if not rows:
         raise InputError.one(str(path), "no line", f"lines of {FORM}")
     table = pa.concat_tables(tables)
-    query, qids = encode(table["qid"])
-    sample, samples = encode(table["sample"])
-    doc, docs = by_name(*encode(table["docno"]))
-    found = Rows(
-        qids.to_pylist(),
-        docs,
-        query,
-        sample_labels(samples.to_pylist(), counts)[sample],
-        doc,
-        table["rank"].to_numpy(),
-        table["score"].to_numpy(),
-        table["line"].to_numpy(),
-    )
-    return draft_of(found, problems, counts)
+    query, qids = codes_of(table["qid"])
+    sample, samples = codes_of(table["sample"])
+    doc, docnos = codes_of(table["docno"])
+    rank, score, line = (table[name].to_numpy() for name in ("rank", "score", "line"))
+    label = sample_labels(samples.to_pylist(), counts)
+    return draft_of(Rows(qids, docnos, query, sample, doc, rank, score, label, line), problems, counts)
 
 
 def _tables(path: Path, problems: Problems, counts: dict[str, int]) -> Iterator[pa.Table]:
     try:
         for first, block in read_blocks(path):
-            table = _parse_regular(first, block)
-            if table is None:
-                table = _parse_lines(first, block, problems, counts)
-            elif blank := count_lines(block) - table.num_rows:
-                counts["blank_lines"] = counts.get("blank_lines", 0) + blank
-            yield table
+            table = _parse_regular(first, block, counts)
+            yield _parse_lines(first, block, problems, counts) if table is None else table
     except InputError as error:  # reported together with the lines before it
         problems.kept.extend(error.problems)
 
 
-def _parse_regular(first: int, block: bytes) -> pa.Table | None:
-    """Parse a block at once, or return None where any of its lines is unusual or wrong."""
-    block = block.replace(b"\r\n", b"\n") if b"\r" in block else block
-    if b"\r" in block or block.startswith(BYTE_ORDER_MARK):
+def _parse_regular(first: int, block: bytes, counts: dict[str, int] | None = None) -> pa.Table | None:
+    """Parse a block at once, counting blank lines, or return None where any of its lines is wrong."""
+    fields = Fields.split(block, len(COLUMNS), first)
+    rank = None if fields is None else fields.whole(COLUMNS.index("rank"))
+    if fields is None or rank is None:
         return None
-    table = _parse_csv(block)
-    if table is None:
-        block = _single_blanks(block)
-        table = _parse_csv(block)
-    if table is None or not np.isfinite(table["score"].to_numpy()).all():
+    score = fields.real(COLUMNS.index("score"), rank)
+    if score is None or not np.isfinite(score).all():
         return None
-    line = first + filled_lines(block)
-    if len(line) != table.num_rows:
-        return None
-    unheard = Problems("")
-    rank = whole_numbers("rank", table["rank"], line, unheard)
-    if unheard or rank is None:
-        return None
-    return pa.table([table["qid"], table["sample"], table["docno"], rank, table["score"], line], schema=_SCHEMA)
-
-
-def _parse_csv(block: bytes) -> pa.Table | None:
-    try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(block), read_options=_READ, parse_options=_FIELDS, convert_options=_CONVERT
-        )
-    except pa.ArrowInvalid:
-        return None
-    named = [chunk.dictionary for name in COLUMNS if name != "score" for chunk in table[name].chunks]
-    blank = any(pc.index(names, pa.scalar("", names.type)).as_py() >= 0 for names in named)
-    return None if blank else table
-
-
-def _single_blanks(block: bytes) -> bytes:
-    """Return the block with one blank between fields and none around them."""
-    block = block.replace(b"\t", b" ")
-    while b"  " in block:
-        block = block.replace(b"  ", b" ")
-    return block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    if counts is not None and fields.blank:
+        counts["blank_lines"] = counts.get("blank_lines", 0) + fields.blank
+    names = [
+        pa.DictionaryArray.from_arrays(pa.array(code), texts)
+        for code, texts in (fields.names(COLUMNS.index(name)) for name in ("qid", "sample", "docno"))
+    ]
+    return pa.table([*names, rank, score, fields.line], schema=_SCHEMA)
 
 
 def _parse_lines(first: int, block: bytes, problems: Problems, counts: dict[str, int]) -> pa.Table:
@@ -155,7 +113,7 @@ def _parse_lines(first: int, block: bytes, problems: Problems, counts: dict[str,
             else:
                 kept.append((qid, sample, docno, int(rank), value, number))
     columns = list(zip(*kept, strict=True)) or [()] * len(_SCHEMA)
-    plain = pa.schema([pa.field(f.name, pa.string() if f.type == _NAME else f.type) for f in _SCHEMA])
+    plain = pa.schema([pa.field(f.name, pa.large_string() if f.type == _NAME else f.type) for f in _SCHEMA])
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, plain, strict=True)], schema=plain).cast(_SCHEMA)
 
 

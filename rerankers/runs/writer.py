@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
-from rerankers.runs import parquet, trec
-from rerankers.runs.piece import Piece
+from rerankers.runs import arrow, parquet, trec
+from rerankers.runs.piece import Piece, Sink
+from rerankers.runs.run import ARROW_FILE, PARQUET_FILE
 
 if TYPE_CHECKING:
     from rerankers.values import Ids, Rankings
@@ -28,8 +29,9 @@ class RunWriter:
     Parameters
     ----------
     path
-        ``*.parquet``: columns qid, sample, rank, docno, score; any other name: text, `qid sample docno rank score
-        tag`, compressed where the name ends in ``.gz``.
+        ``*.parquet``: columns qid, sample, rank, docno, score; ``*.arrow``: one row a query, not compressed, the
+        quickest to read (see `rerankers.runs.arrow`); any other name: text, `qid sample docno rank score tag`,
+        compressed where the name ends in ``.gz``.
     tag
         last field of the text form, one word.
     """
@@ -40,10 +42,15 @@ class RunWriter:
         self.counts: dict[str, int] = {"empty_rankings_not_written": 0}
 
     def __enter__(self) -> Self:
-        parquet_file = self._path.suffix == ".parquet"
-        opened = parquet.open_sink(self._path) if parquet_file else trec.open_sink(self._path, self._tag)
-        self._sink = self._stack.enter_context(opened)
+        self._sink = self._open()
         return self
+
+    def _open(self) -> Sink | arrow.ArrowSink:
+        if self._path.suffix == Path(ARROW_FILE).suffix:
+            return self._stack.enter_context(arrow.open_sink(self._path))
+        if self._path.suffix == Path(PARQUET_FILE).suffix:
+            return self._stack.enter_context(parquet.open_sink(self._path))
+        return self._stack.enter_context(trec.open_sink(self._path, self._tag))
 
     def write(self, rankings: Rankings, qids: Sequence[str], docs: Ids) -> None:
         """Add the rankings of some queries.
@@ -51,8 +58,8 @@ class RunWriter:
         Parameters
         ----------
         rankings
-            equally weighted; those without documents are counted (``empty_rankings_not_written``), for neither form
-            can hold them.
+            equally weighted; those without documents are counted (``empty_rankings_not_written``) where the form
+            cannot hold them: only ``*.arrow`` can.
         qids, docs
             the names of the query and document codes of ``rankings.over``.
 
@@ -64,19 +71,25 @@ class RunWriter:
             when an id with white space would go into a text file.
         """
         _check_weights(rankings)
-        self.counts["empty_rankings_not_written"] += int((np.diff(rankings.item_ptr) == 0).sum())
         names = [qids[code] for code in rankings.over.query]
+        if isinstance(self._sink, arrow.ArrowSink):
+            self._sink.write(rankings, names, docs)
+        else:
+            self._write_pieces(self._sink, rankings, names, docs)
+
+    def _write_pieces(self, sink: Sink, rankings: Rankings, names: Sequence[str], docs: Ids) -> None:
+        self.counts["empty_rankings_not_written"] += int((np.diff(rankings.item_ptr) == 0).sum())
         used = np.zeros(rankings.over.nnz, dtype=bool)
         flat = rankings.flat
         used[flat] = True
-        self._sink.check(str(self._path), names, docs.names.take(pa.array(np.unique(rankings.over.doc[used]))))
+        sink.check(str(self._path), names, docs.names.take(pa.array(np.unique(rankings.over.doc[used]))))
         row = rankings.row_of_ranking
         first = 0
         while first < len(rankings):
             limit = rankings.item_ptr[first] + _ITEMS_A_PIECE
             last = max(first + 1, int(np.searchsorted(rankings.item_ptr, limit, side="right")) - 1)
             low, high = int(rankings.item_ptr[first]), int(rankings.item_ptr[last])
-            self._sink.write(
+            sink.write(
                 Piece(
                     [names[index] for index in row[first:last]],
                     rankings.label[first:last],

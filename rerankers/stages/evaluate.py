@@ -11,6 +11,7 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.streams import query_streams
+from rerankers.collections.trec_samples import is_sample, read_sample
 from rerankers.execution import block_bounds
 from rerankers.measures.anchors import PREFIX as ANCHOR
 from rerankers.measures.anchors import anchors
@@ -26,6 +27,7 @@ from rerankers.values.qrels import read_qrels
 
 if TYPE_CHECKING:
     from rerankers.collections import FileGroups
+    from rerankers.collections.annotation_groups import AnnotationGroups
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.policies import Policy
     from rerankers.report import ReportData
@@ -38,7 +40,7 @@ class EvaluateJob:
 
     runs: Sequence[Path]
     qrels: Path
-    groups: FileGroups | None
+    groups: FileGroups | AnnotationGroups | None
     missing_query: str
     universe: str
     browsing: BrowsingModel
@@ -69,11 +71,7 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
         with the exit code of the command.
     """
     watch = Stopwatch()
-    for path in job.runs:
-        if folder.resolve() in (path.resolve(), path.resolve().parent) and (folder / "run.parquet").exists():
-            raise ConfigError(
-                f"output: {folder} holds the run {path}, whose own results would be replaced; choose another"
-            )
+    check_output(job.runs, folder)
     with claimed(folder) as staging:
         runs = _read_runs(job.runs)
         watch.lap("runs")
@@ -113,6 +111,15 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
         return publish(staging, results, account, job.measures, options, watch)
 
 
+def check_output(runs: Sequence[Path], folder: Path) -> None:
+    """Raise `ConfigError` when results would replace those of a job that left one of the runs."""
+    for path in runs:
+        if folder.resolve() in (path.resolve(), path.resolve().parent) and (folder / "run.parquet").exists():
+            raise ConfigError(
+                f"output: {folder} holds the run {path}, whose own results would be replaced; choose another"
+            )
+
+
 def _left_out(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return a sentence for every run that lacks judged queries."""
     return [
@@ -138,7 +145,7 @@ def _read_runs(paths: Sequence[Path]) -> dict[str, Run]:
 
 def _bind(job: EvaluateJob, runs: Mapping[str, Run]) -> tuple[_Judged, dict[str, Mapping[str, int]]]:
     """Code everything alike, and count what does not fit together."""
-    table = read_qrels(job.qrels)
+    table = read_sample(job.qrels).qrels() if is_sample(job.qrels) else read_qrels(job.qrels)
     asked = list(dict.fromkeys(table.qid.to_pylist()))
     judged_only = set(asked)
     queries = Ids.of([*asked, *dict.fromkeys(q for run in runs.values() for q in run.qids if q not in judged_only)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,16 +11,20 @@ from typing import TYPE_CHECKING, Any
 from rerankers._base.errors import ConfigError, choose
 from rerankers._conf import build
 from rerankers.collections import FileGroups
+from rerankers.collections.annotation_groups import AnnotationGroups
+from rerankers.collections.annotations import annotation_form
 from rerankers.report import terminal_table
 from rerankers.stages.evaluate import EvaluateJob, evaluate
+from rerankers.stages.preset import PresetJob, evaluate_preset
 from rerankers.stages.results import MeasureOptions
 from rerankers.stages.run import RunJob, run
+from rerankers.tracks.preset import PRESETS, Inputs
 
 if TYPE_CHECKING:
     from rerankers.report import ReportData
 
 
-_BOTH = "browsing groups measures paths samples seed universe preset output"
+_BOTH = "browsing groups measures paths samples seed universe output"
 RUN_KEYS = frozenset(f"{_BOTH} collection retriever method execution allow_targets".split())
 NEEDED = {
     "collection": "load",
@@ -29,7 +34,15 @@ NEEDED = {
     "groups": "align",
     "execution": "map",
 }
-EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query".split())
+EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets".split())
+SUPERSEDED = {
+    "browsing": {"_target_": "rerankers.exposure.GERR", "patience": 0.5, "satisfaction": 0.5, "cutoff": None},
+    "universe": "union",
+    "missing_query": "error",
+    "groups.unknown": "count",
+    "groups.mixed": "own_group",
+}
+"""Options whose place a preset's own take, with what they are unless somebody sets them."""
 
 
 def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str], name: str) -> None:
@@ -46,8 +59,8 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
     name
         the chosen method's name.
     """
-    _known(config, RUN_KEYS)
     _no_preset(config)
+    _known(config, RUN_KEYS)
 
     def part(key: str) -> Any:
         built = build(config[key], _texts(config["allow_targets"]), key)
@@ -76,8 +89,14 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
 
 def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str]) -> None:
     """Run the job of a config of ``conf/evaluate.yaml``'s form."""
-    _known(config, EVALUATE_KEYS)
-    _no_preset(config)
+    _known({key: value for key, value in config.items() if key != "preset"}, EVALUATE_KEYS)
+    if config.get("preset") is not None:
+        report, differences = evaluate_preset(_preset_job(config, words), folder.absolute())
+        _show(report, folder, config, differences)
+        return
+    for word in ("sequence", "targets"):
+        if config[word] is not None:
+            raise ConfigError(f"{word}: found {config[word]}; expected null, or a preset that uses it: preset=NAME")
     runs = _texts(config["run"])
     job = EvaluateJob(
         runs=[Path(one) for one in runs],
@@ -95,11 +114,51 @@ def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
     _show(evaluate(job, folder.absolute()), folder, config)
 
 
-def _file_groups(node: Mapping[str, Any]) -> FileGroups | None:
+def _preset_job(config: Mapping[str, Any], words: Sequence[str]) -> PresetJob:
+    """Return the job of a preset; options that would have no effect beside it are refused."""
+    node = config["preset"]
+    if not isinstance(node, Mapping):
+        choose("preset", str(node), PRESETS)
+        raise ConfigError(f"preset: found {node!r}; expected the options of a preset")
+    preset = build(node, where="preset")
+    if not callable(getattr(preset, "evaluate", None)):
+        raise ConfigError(f"preset: found {type(preset).__name__}, which has no evaluate; expected a preset")
+    for option, usual in SUPERSEDED.items():
+        outer, _, inner = option.partition(".")
+        found = config[outer][inner] if inner else config[outer]
+        if found != usual:
+            raise ConfigError(
+                f"{option}: found {found!r}, which has no effect with preset={preset.name}. Leave it out, and look at "
+                "the options of the preset: fair-rerank evaluate preset=NAME --help"
+            )
+    groups = config["groups"]
+    known = {item.name for item in dataclasses.fields(preset)}
+    given = {word: groups[word] for word in ("attribute", "order") if groups[word] is not None}
+    for word in given:
+        if word not in known:
+            raise ConfigError(f"groups.{word}: found {groups[word]!r}, which has no effect with preset={preset.name}")
+    if isinstance(given.get("attribute"), list):
+        raise ConfigError(f"groups.attribute: found {given['attribute']}; expected one attribute with a preset")
+    if given:
+        preset = dataclasses.replace(preset, **given)
+    files = {word: None if config[word] is None else Path(str(config[word])) for word in ("sequence", "targets")}
+    inputs = Inputs(
+        runs=tuple(Path(one) for one in _texts(config["run"])),
+        qrels=Path(str(config["qrels"])),
+        groups=None if groups["path"] is None else Path(str(groups["path"])),
+        seed=_whole(config, "seed"),
+        **files,
+    )
+    return PresetJob(preset, inputs, _measures(config), config, _command("evaluate", words))
+
+
+def _file_groups(node: Mapping[str, Any]) -> FileGroups | AnnotationGroups | None:
     """Return what aligns a group file; the words are checked even where there is no file."""
-    target = f"{FileGroups.__module__}.{FileGroups.__qualname__}"
-    groups: FileGroups = build({"_target_": target, **node, "path": node["path"] or ""}, where="groups")
-    return groups if node["path"] else None
+    path = node["path"] or ""
+    kind = AnnotationGroups if path and annotation_form(path) is not None else FileGroups
+    target = f"{kind.__module__}.{kind.__qualname__}"
+    groups: FileGroups | AnnotationGroups = build({"_target_": target, **node, "path": path}, where="groups")
+    return groups if path else None
 
 
 def _measures(config: Mapping[str, Any]) -> MeasureOptions:
@@ -109,8 +168,12 @@ def _measures(config: Mapping[str, Any]) -> MeasureOptions:
 
 
 def _no_preset(config: Mapping[str, Any]) -> None:
-    if config["preset"] is not None:
-        raise ConfigError(f"preset: found {config['preset']!r}; expected null, since this version has no presets")
+    if "preset" in config:
+        name = config["preset"].get("name") if isinstance(config["preset"], Mapping) else config["preset"]
+        raise ConfigError(
+            f"preset: found {name}; expected none, since presets judge run files. Leave it out, and then type: "
+            f"fair-rerank evaluate preset={name} run=DIR qrels=FILE, DIR being this job's output"
+        )
 
 
 def _whole(config: Mapping[str, Any], key: str) -> int:
@@ -147,8 +210,10 @@ def _command(command: str, words: Sequence[str]) -> str:
     return shlex.join(["fair-rerank", command, *words])
 
 
-def _show(report: ReportData, folder: Path, config: Mapping[str, Any]) -> None:
+def _show(report: ReportData, folder: Path, config: Mapping[str, Any], differences: Sequence[str] = ()) -> None:
     terminal_table(report, every=config["measures"]["names"] is not None)
+    for difference in differences:
+        print(f"differs from the corrected form: {difference}")
     for warning in report.warnings:
         print(f"warning: {warning}")
     print(f"report: {folder / 'report.html'}")

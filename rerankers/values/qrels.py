@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rerankers._base.errors import Problems
-from rerankers._base.files import collect_lines
+from rerankers.values._qrels_lines import QrelsLines, plain_lines, read_lines
 from rerankers.values.ragged import Judgments
 
 if TYPE_CHECKING:
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from rerankers.values.collection import Counts
     from rerankers.values.ids import Ids
 
-_GRADE = re.compile(r"[+-]?[0-9]+(\.0*)?")
-_LINES_A_CHUNK = 100_000
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QrelsTable:
@@ -31,7 +27,9 @@ class QrelsTable:
 
     Attributes
     ----------
-    qid, docno
+    qid
+        Arrow dictionary of large_string, or large_string (rows,).
+    docno
         Arrow large_string (rows,).
     grade
         int16 (rows,), as judged: -1 and -100 stay what they are.
@@ -40,7 +38,7 @@ class QrelsTable:
         first), ``blank_qrels_lines``.
     """
 
-    qid: pa.LargeStringArray
+    qid: pa.DictionaryArray | pa.LargeStringArray
     docno: pa.LargeStringArray
     grade: NDArray[np.int16]
     counts: Counts
@@ -55,23 +53,44 @@ class QrelsTable:
             queries those are) and ``judgments_of_unknown_documents``, all left out; ``queries_without_judgments``
             and ``queries_without_relevant`` (judged, but nothing has a grade above 0), both kept.
         """
-        query = topics.codes(self.qid)
-        doc = docs.codes(self.docno)
+        return self.bind_coded(len(topics), topics.codes(self.qids), docs.codes(self.docno))
+
+    @property
+    def qids(self) -> pa.LargeStringArray:
+        """The query ids, each once, in the order of their file."""
+        return pc.dictionary_encode(self.qid).dictionary.cast(pa.large_string())
+
+    def bind_coded(self, topics: int, topic: NDArray[np.int32], doc: NDArray[np.int32]) -> tuple[Judgments, Counts]:
+        """Do as `bind`, with codes for names.
+
+        Parameters
+        ----------
+        topics
+            how many there are.
+        topic
+            the code of each of `qids`, -1 for one that is not known.
+        doc
+            (rows,), the code of each pair's document, likewise.
+        """
+        name = pc.dictionary_encode(self.qid).indices.to_numpy()
+        query = topic[name]
         stranger = query < 0
         known = ~stranger & (doc >= 0)
-        order = np.flatnonzero(known)
-        order = order[np.lexsort((doc[order], query[order]))]
-        rows, lengths = np.unique(query[order], return_counts=True)
+        order = np.arange(len(doc)) if known.all() else np.flatnonzero(known)
+        key = query[order].astype(np.int64) << 32 | doc[order]
+        if np.any(key[1:] < key[:-1]):
+            order = order[np.argsort(key)]
+        ordered = query[order]
+        start = np.flatnonzero(np.append(-1, ordered[:-1]) != ordered)
         grade = self.grade[order]
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        judgments = Judgments(rows, indptr, doc[order], {"grade": grade})
-        relevant = np.unique(query[order][grade > 0])
+        judgments = Judgments(ordered[start], np.append(start, len(order)), doc[order], {"grade": grade})
+        relevant = np.count_nonzero(np.maximum.reduceat(grade, start) > 0) if len(start) else 0
         return judgments, met(
-            judgments_of_unknown_queries=int(stranger.sum()),
-            judged_queries_unknown=pc.count_distinct(self.qid.filter(pa.array(stranger))).as_py(),
-            judgments_of_unknown_documents=int((~stranger & (doc < 0)).sum()),
-            queries_without_judgments=len(topics) - len(rows),
-            queries_without_relevant=len(rows) - len(relevant),
+            judgments_of_unknown_queries=int(np.count_nonzero(stranger)),
+            judged_queries_unknown=len(np.unique(name[stranger])),
+            judgments_of_unknown_documents=int(np.count_nonzero(~stranger & (doc < 0))),
+            queries_without_judgments=topics - len(start),
+            queries_without_relevant=len(start) - int(relevant),
         )
 
 
@@ -95,91 +114,45 @@ def read_qrels(path: str | Path) -> QrelsTable:
         when there is no such file.
     """
     problems = Problems(str(path))
-    rows = _Rows()
-    for number, _, text in collect_lines(Path(path), problems):
-        fields = text.split()
-        if len(fields) == 4:
-            rows.add(number, fields[0], fields[2], fields[3], problems)
-        elif len(fields) == 3:
-            rows.add(number, fields[0], fields[1], fields[2], problems)
-        elif fields:
-            problems.add(number, f"{len(fields)} fields", "qid iter docno grade, or qid docno grade")
-        else:
-            rows.blank += 1
-    if not rows.number and not rows.chunks and not problems:
+    lines = plain_lines(Path(path)) or read_lines(Path(path), problems)
+    if not len(lines.grade) and not problems:
         problems.add(None, "no judgment", "at least one line: qid iter docno grade")
-    table = rows.table(problems)
+    table = _table(lines, problems)
     problems.raise_if_any()
     return table
 
 
-class _Rows:
-    """Rows on their way into Arrow, in chunks, so that memory holds few Python strings."""
-
-    def __init__(self) -> None:
-        self.qid: list[str] = []
-        self.docno: list[str] = []
-        self.grade: list[int] = []
-        self.number: list[int] = []
-        self.chunks: list[tuple[Any, ...]] = []
-        self.blank = 0
-        self._grades: dict[str, int | None] = {}
-
-    def add(self, number: int, qid: str, docno: str, grade: str, problems: Problems) -> None:
-        value = self._grades.get(grade)
-        if value is None:
-            value = self._grades[grade] = _grade(grade)
-            if value is None:
-                problems.add(number, f"grade {grade!r}", "a whole number from -32768 to 32767")
-                return
-        self.qid.append(qid)
-        self.docno.append(docno)
-        self.grade.append(value)
-        self.number.append(number)
-        if len(self.number) >= _LINES_A_CHUNK:
-            self._flush()
-
-    def _flush(self) -> None:
-        names = [pa.array(column, pa.large_string()) for column in (self.qid, self.docno)]
-        self.chunks.append((*names, np.array(self.grade, np.int16), np.array(self.number, np.int64)))
-        for column in (self.qid, self.docno, self.grade, self.number):
-            column.clear()
-
-    def table(self, problems: Problems) -> QrelsTable:
-        self._flush()
-        qid, docno = (pa.concat_arrays([chunk[side] for chunk in self.chunks]) for side in (0, 1))
-        grade, number = (np.concatenate([chunk[side] for chunk in self.chunks]) for side in (2, 3))
-        keep = _first_of_each(qid, docno, grade, number, problems)
-        kept = pa.array(keep)
-        counts = met(
-            judgments=len(keep),
-            negative_grades=int((grade[keep] < 0).sum()),
-            duplicate_judgments=len(grade) - len(keep),
-            blank_qrels_lines=self.blank,
-        )
-        return QrelsTable(qid.take(kept), docno.take(kept), grade[keep], counts)
+def _table(lines: QrelsLines, problems: Problems) -> QrelsTable:
+    """Return each pair once; pairs judged differently are problems."""
+    qids, docnos, grade = lines.qids, lines.docnos, lines.grade
+    query, doc = lines.query, lines.doc
+    keep = _first_of_each(lines, problems)
+    if keep is not None:
+        query, doc, grade = query[keep], doc[keep], grade[keep]
+    counts = met(
+        judgments=len(grade),
+        negative_grades=int(np.count_nonzero(grade < 0)),
+        duplicate_judgments=len(lines.grade) - len(grade),
+        blank_qrels_lines=lines.blank,
+    )
+    qid = pa.DictionaryArray.from_arrays(pa.array(query), qids)
+    return QrelsTable(qid, docnos.take(pa.array(doc)), grade, counts)
 
 
-def _grade(text: str) -> int | None:
-    if not _GRADE.fullmatch(text):
+def _first_of_each(lines: QrelsLines, problems: Problems) -> NDArray[np.int64] | None:
+    """Return the first line of each pair, ascending, or None where all are; note pairs that are judged differently."""
+    key = lines.query.astype(np.int64) << 32 | lines.doc
+    ordered = np.sort(key)
+    if np.all(ordered[1:] != ordered[:-1]):
         return None
-    value = int(text.partition(".")[0])
-    return value if -32768 <= value <= 32767 else None
-
-
-def _first_of_each(
-    qid: pa.Array, docno: pa.Array, grade: NDArray[np.int16], number: NDArray[np.int64], problems: Problems
-) -> NDArray[np.int64]:
-    """Return the rows to keep, ascending: the first line of each pair; pairs judged differently are problems."""
-    query, doc = (pc.dictionary_encode(column).indices.to_numpy().astype(np.int64) for column in (qid, docno))
-    key = query * (1 + int(doc.max(initial=0))) + doc
+    grade, number = lines.grade, lines.number
     _, first, pair = np.unique(key, return_index=True, return_inverse=True)
-    differs = np.flatnonzero(grade != grade[first[pair]])
-    for row in differs.tolist():
+    for row in np.flatnonzero(grade != grade[first[pair]]).tolist():
         before = int(first[pair[row]])
+        qid, docno = lines.qids[int(lines.query[row])].as_py(), lines.docnos[int(lines.doc[row])].as_py()
         problems.add(
             int(number[row]),
-            f"grade {grade[row]} for query {qid[row].as_py()!r}, document {docno[row].as_py()!r}",
+            f"grade {grade[row]} for query {qid!r}, document {docno!r}",
             f"grade {grade[before]} as in line {number[before]}",
             mend="Keep one of the two lines.",
         )

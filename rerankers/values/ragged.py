@@ -39,7 +39,7 @@ class Ragged:
         object.__setattr__(self, "doc", np.ascontiguousarray(self.doc, dtype=np.int32))
         if self.indptr.shape != (len(self.query) + 1,):
             raise ValueError(f"indptr has shape {self.indptr.shape}; expected ({len(self.query) + 1},)")
-        if self.indptr[0] != 0 or self.indptr[-1] != len(self.doc) or np.any(np.diff(self.indptr) < 0):
+        if self.indptr[0] != 0 or self.indptr[-1] != len(self.doc) or np.any(self.lengths < 0):
             raise ValueError("indptr must start at 0, not descend and end at the number of documents")
         for name, column in self.columns.items():
             if len(column) != len(self.doc):
@@ -61,7 +61,7 @@ class Ragged:
     @property
     def lengths(self) -> NDArray[np.int64]:
         """int64 (B,), documents a row."""
-        return np.diff(self.indptr)
+        return self.indptr[1:] - self.indptr[:-1]
 
     @property
     def row_index(self) -> NDArray[np.int64]:
@@ -162,7 +162,10 @@ class Join:
         """Spread a column of the right side over the joined rows, ``fill`` elsewhere; pairs that are not in them go."""
         out = np.full(self.over.nnz, fill, dtype=values.dtype)
         inside = self.right >= 0
-        out[self.right[inside]] = values[inside]
+        if inside.all():
+            out[self.right] = values
+        else:
+            out[self.right[inside]] = values[inside]
         return out
 
 
@@ -189,15 +192,39 @@ def outer_join(left: Ragged, right: Ragged, queries: str = "left") -> Join:
     query = left.query
     if queries == "both":
         query = np.concatenate([query, right.query[~np.isin(right.query, query)]])
-    row_of = {int(code): row for row, code in enumerate(query)}
-    right_row = np.array([row_of.get(int(code), -1) for code in right.query], dtype=np.int64)
+    right_row = _rows_of(query, right.query)
     width = 1 + max(int(left.doc.max(initial=0)), int(right.doc.max(initial=0)))
     left_key = left.row_index * width + left.doc
-    right_key = right_row[right.row_index] * width + right.doc
-    inside = right_row[right.row_index] >= 0
+    row = right_row[right.row_index]
+    right_key, inside = row * width + right.doc, row >= 0
+    place = _places(left_key, right_key) if inside.all() else None
+    if place is not None:  # the left has all that the right has
+        indptr = np.append(left.indptr, np.repeat(left.indptr[-1:], len(query) - len(left)))
+        return Join(Ragged(query, indptr, left.doc), np.arange(left.nnz, dtype=np.int64), place)
     keys, position = np.unique(np.concatenate([left_key, right_key[inside]]), return_inverse=True)
     landed = np.full(right.nnz, -1, dtype=np.int64)
     landed[inside] = position[len(left_key) :]
     indptr = np.searchsorted(keys, np.arange(len(query) + 1, dtype=np.int64) * width)
     over = Ragged(query, indptr.astype(np.int64), (keys % width).astype(np.int32))
     return Join(over, position[: len(left_key)].astype(np.int64), landed)
+
+
+def _rows_of(query: NDArray[np.int32], wanted: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the row of each wanted query, -1 where there is none."""
+    if np.array_equal(query, wanted):
+        return np.arange(len(query), dtype=np.int64)
+    order = np.append(np.argsort(query), -1)
+    place = np.searchsorted(query[order[:-1]], wanted)
+    row: NDArray[np.int64] = np.where(np.append(query[order[:-1]], -1)[place] == wanted, order[place], -1)
+    return row
+
+
+def _places(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return where each wanted key (at least 0) is; None where one is not there, or where keys do not ascend."""
+    if np.any(keys[1:] <= keys[:-1]):
+        return None
+    if np.array_equal(keys, wanted):
+        return np.arange(len(keys), dtype=np.int64)
+    place = np.searchsorted(keys, wanted)
+    found = np.append(keys, -1)[place] == wanted
+    return place if found.all() else None

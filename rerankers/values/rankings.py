@@ -47,7 +47,7 @@ class Rankings:
     @property
     def counts(self) -> NDArray[np.int64]:
         """int64 (B,), rankings a row."""
-        return np.diff(self.query_ptr)
+        return self.query_ptr[1:] - self.query_ptr[:-1]
 
     @property
     def row_of_ranking(self) -> NDArray[np.int64]:

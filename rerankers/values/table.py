@@ -32,9 +32,9 @@ def to_lists(indptr: NDArray[np.int64], items: NDArray[Any] | pa.Array) -> pa.La
     return pa.LargeListArray.from_arrays(pa.array(indptr), values, type=list_type(values.type))
 
 
-def from_lists(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
+def from_lists(column: pa.ChunkedArray | pa.LargeListArray) -> tuple[NDArray[np.int64], pa.Array]:
     """Return (indptr, items), the opposite of `to_lists`."""
-    lists = one_array(column)
+    lists = one_array(column) if isinstance(column, pa.ChunkedArray) else column
     offsets = lists.offsets.to_numpy()
     return (offsets - offsets[0]).astype(np.int64, copy=False), lists.flatten()
 
@@ -49,7 +49,7 @@ def _nothing(kind: pa.DataType) -> pa.Array:
 
 
 class ParquetWriter:
-    """Writes a parquet file (zstd), whole or not at all; a context manager.
+    """Writes a parquet file, whole or not at all; a context manager.
 
     Parameters
     ----------
@@ -64,6 +64,8 @@ class ParquetWriter:
         each call of `write`.
     typed
         whether the file tells readers the exact Arrow types; without, text columns are plain text to every reader.
+    **options
+        further options of pyarrow's writer. Everything is compressed by zstd unless they say otherwise.
     """
 
     def __init__(
@@ -74,8 +76,10 @@ class ParquetWriter:
         rows: int | None = None,
         *,
         typed: bool = True,
+        **options: Any,
     ) -> None:
-        self._path, self._facts, self._schema, self._rows, self._typed = path, facts, schema, rows, typed
+        self._path, self._facts, self._schema, self._rows = path, facts, schema, rows
+        self._options = {"compression": "zstd", "store_schema": typed} | options
         self._stack = ExitStack()
         self._writer: Any = None
         self._waiting: list[pa.Table] = []
@@ -88,11 +92,9 @@ class ParquetWriter:
 
     def _open(self, schema: pa.Schema) -> None:
         self._schema = schema
-        known = None if self._facts is None else {_FACTS: json.dumps(self._facts, sort_keys=True)}
+        known = schema.with_metadata(None) if self._facts is None else with_facts(schema, self._facts)
         temporary = self._stack.enter_context(atomic_path(self._path))
-        self._writer = self._stack.enter_context(
-            pq.ParquetWriter(temporary, schema.with_metadata(known), compression="zstd", store_schema=self._typed)
-        )
+        self._writer = self._stack.enter_context(pq.ParquetWriter(temporary, known, **self._options))
 
     def write(self, table: pa.Table) -> None:
         """Add rows.
@@ -146,12 +148,28 @@ def open_table(path: Path, kind: str) -> tuple[pq.ParquetFile, dict[str, Any]]:
         raise MissingError(f"{path}: no such file. Run the stage that writes it again.")
     with reading(path):
         file = pq.ParquetFile(path)
-        facts = json.loads((file.schema_arrow.metadata or {}).get(_FACTS, b"{}"))
-    if not isinstance(facts, dict) or facts.get("kind") != kind:
-        found = facts.get("kind", "no kind") if isinstance(facts, dict) else "no kind"
+        facts = facts_of(file.schema_arrow)
+    if facts.get("kind") != kind:
         file.close()
-        raise InputError.one(str(path), f"a parquet file of {found!r}", f"one of {kind!r}")
+        raise InputError.one(str(path), f"a parquet file of {facts.get('kind', 'no kind')!r}", f"one of {kind!r}")
     return file, facts
+
+
+def with_facts(schema: pa.Schema, facts: Mapping[str, Any]) -> pa.Schema:
+    """Return a schema with facts about the whole file in its metadata, and nothing else there."""
+    return schema.with_metadata({_FACTS: json.dumps(facts, sort_keys=True)})
+
+
+def facts_of(schema: pa.Schema) -> dict[str, Any]:
+    """Return the facts in the metadata of a file; none where another program wrote it.
+
+    Raises
+    ------
+    ValueError
+        where they are no JSON.
+    """
+    facts = json.loads((schema.metadata or {}).get(_FACTS, b"{}"))
+    return facts if isinstance(facts, dict) else {}
 
 
 @contextmanager

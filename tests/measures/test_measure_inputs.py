@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from measure_worlds import random_rankings, world
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.exposure import RBP
-from rerankers.measures import evaluate
+from rerankers.measures import evaluate, inputs
 from rerankers.measures.coverage import cover
 from rerankers.measures.evaluation import Evaluation
 from rerankers.measures.group_exposure import group_rows, group_table
 from rerankers.measures.inputs import group_alignment, qrels_table
-from rerankers.values import Ids, Judgments
+from rerankers.values import Ids, Judgments, QrelsTable
 
 RUN = {"q2": [["b", "a"], ["a", "b"]], "q1": [["d", "c"]]}
 QRELS = {"q1": {"c": 1, "d": 0}, "q2": {"a": 2, "z": 1}}
@@ -111,7 +115,7 @@ def test_the_highest_grade_of_err_is_that_of_all_judgments() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"preset": "trec2020"}, ConfigError, "no preset exists yet"),
+        ({"preset": "trec2020"}, ConfigError, "trec2020_official"),
         ({"universe": "everything"}, ConfigError, "union, judged"),
         ({"measures": "nDGC@10"}, ConfigError, "Did you mean 'nDCG'"),
         ({"cutoff": 0}, ConfigError, "1 or more"),
@@ -144,6 +148,24 @@ def test_grades_of_every_whole_kind() -> None:
     table = qrels_table({1: {"a": np.int64(2), "b": True, "c": 1.0, "d": -1}})
     assert table.grade.tolist() == [2, 1, 1, -1]
     assert table.qid.to_pylist() == ["1"] * 4
+
+
+ID = st.text(max_size=2) | st.integers(0, 2) | st.sampled_from([b"a", None, np.str_("a")])
+GRADE = st.integers(-2, 3) | st.sampled_from([True, 1.0, 0.5, "1", None, 2**15, np.int64(2), [1]])
+USUAL = st.dictionaries(st.text(max_size=2), st.dictionaries(st.text(max_size=2), st.integers(-2, 3), max_size=3))
+
+
+@given(USUAL | st.dictionaries(ID, st.dictionaries(ID, GRADE, max_size=3) | st.none(), max_size=3))
+def test_usual_mappings_are_read_like_any_other(source: dict[Any, Any]) -> None:
+    def read(function: Callable[[Any], QrelsTable | None]) -> Any:
+        try:
+            found = function(source)
+        except InputError as error:
+            return error.problems
+        return found and [found.qid.to_pylist(), found.docno.to_pylist(), found.grade.tolist(), found.grade.dtype]
+
+    usual = read(inputs._usual_pairs)
+    assert usual is None or usual == read(inputs._any_pairs)
 
 
 def test_group_mappings() -> None:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rerankers._base.errors import InputError, MissingError
-from rerankers.values import Ids, QrelsTable, read_qrels
+from rerankers._base import byte_blocks
+from rerankers._base.errors import InputError, MissingError, Problems
+from rerankers.values import Ids, QrelsTable, _qrels_lines, read_qrels
 
 
 def table(folder: Path, text: str | bytes, name: str = "qrels.txt") -> QrelsTable:
@@ -94,9 +97,45 @@ def test_truncated_archives_and_missing_files(tmp_path: Path) -> None:
 def test_chunks_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"{i // 3} 0 d{i} {i % 3}\n" for i in range(25)) + "0 0 d0 0\n"
     whole = table(tmp_path, text)
-    monkeypatch.setattr("rerankers.values.qrels._LINES_A_CHUNK", 4)
-    assert rows(table(tmp_path, text)) == rows(whole)
+    monkeypatch.setattr(byte_blocks.read_blocks, "__defaults__", (40,))
+    blocks = table(tmp_path, text)
+    assert (rows(blocks), blocks.counts) == (rows(whole), whole.counts)
+    monkeypatch.setattr(_qrels_lines, "_LINES_A_CHUNK", 4)
+    chunks = table(tmp_path, text + "0\x0b0\x1cd0\u00a00.0".replace("0.0", "0."))
+    assert rows(chunks) == rows(whole)
     assert len(whole.grade) == 25
+
+
+FIELD = st.sampled_from(["q", "1", "d1", "d2", "é", "a\x0bb", "0", "-1", "2", "1.0", "x", "40000", "0.5", "+3"])
+LINE = st.lists(FIELD, min_size=0, max_size=5).map(" ".join)
+GOOD = st.tuples(st.sampled_from("qp"), st.just("0"), st.sampled_from("abc"), st.sampled_from("012")).map(" ".join)
+
+
+@given(st.lists(LINE | GOOD, max_size=5), st.sampled_from(["\n", "\r\n", "\n\n", " \n\t"]), st.booleans())
+def test_plain_files_are_read_like_any_other(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], ending: str, ended: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "twin.txt"
+    path.write_text(ending.join(lines) + (ending if ended else ""), newline="")
+    problems = Problems("f")
+    exact, plain = _qrels_lines.read_lines(path, problems), _qrels_lines.plain_lines(path)
+    if plain is None:
+        return
+    assert not problems
+    for name in ("query", "doc", "grade", "number"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(exact, name))
+        assert getattr(plain, name).dtype == getattr(exact, name).dtype
+    assert plain.qids.equals(exact.qids)
+    assert plain.docnos.equals(exact.docnos)
+    assert plain.blank == exact.blank
+
+
+@given(st.lists(GOOD, min_size=1, max_size=5), st.sampled_from(["\n", "\r\n"]))
+def test_most_files_are_plain(tmp_path_factory: pytest.TempPathFactory, lines: list[str], ending: str) -> None:
+    path = tmp_path_factory.getbasetemp() / "plain.txt"
+    for drop in ("", "0 "):
+        path.write_text(ending.join(line.replace(" 0 ", " " + drop, 1) for line in lines), newline="")
+        assert _qrels_lines.plain_lines(path) is not None
 
 
 def test_bind_codes_by_topic_order_and_counts_what_it_leaves_out(tmp_path: Path) -> None:

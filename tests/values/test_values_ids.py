@@ -84,3 +84,27 @@ def test_refused_names() -> None:
             Ids.union(names)
     with pytest.raises(InputError, match="a name that is no text"):
         Ids.of(["\ud800"])
+
+
+@given(
+    st.lists(st.text(alphabet="ab\u00e9\x00", max_size=12), max_size=8),
+    st.text(alphabet="xa", max_size=9),
+    st.booleans(),
+)
+def test_coded(names: list[str], start: str, many: bool) -> None:
+    """Names may repeat; with many of them, the bytes by which they differ are looked at first."""
+    names = [start + name for name in names] + ([f"{start}{number:04d}" for number in range(1000)] if many else [])
+    ids, code = Ids.coded(names)
+    unique = sorted(set(names))
+    assert ids.names.to_pylist() == unique
+    assert ids.take(code) == names
+    assert code.dtype == np.int32
+    assert Ids.union(names).names.to_pylist() == unique
+    array = pa.array(["zz", *names, "zz"], pa.large_string())[1:-1]  # a part of a longer array
+    assert Ids.coded(array)[0].names.to_pylist() == unique
+    assert Ids.coded(unique)[1].tolist() == list(range(len(unique)))
+
+
+def test_coded_refuses() -> None:
+    with pytest.raises(InputError, match="missing name"):
+        Ids.coded(pa.array(["a", None]))

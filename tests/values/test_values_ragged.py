@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,6 +89,10 @@ def joined(left: Pairs, right: Pairs, queries: list[int]) -> dict[int, list[int]
 
 @given(pairs(), pairs(), st.sampled_from(["left", "both"]))
 def test_outer_join_twin(one: Pairs, two: Pairs, queries: str) -> None:
+    check_join(one, two, queries)
+
+
+def check_join(one: Pairs, two: Pairs, queries: str) -> None:
     left, right = ragged_of(one), ragged_of(two)
     join = outer_join(left, right, queries)
     order = list(one) + [query for query in two if query not in one and queries == "both"]
@@ -104,6 +109,15 @@ def test_outer_join_twin(one: Pairs, two: Pairs, queries: str) -> None:
         assert over.columns["right"][part].tolist() == [two.get(query, {}).get(doc, -8) for doc in docs]
     outside = [query not in order for query, row in two.items() for _ in row]
     assert (join.right == -1).tolist() == outside
+
+
+@given(pairs(), st.sampled_from(["left", "both"]), st.randoms(use_true_random=False))
+def test_outer_join_with_a_part(one: Pairs, queries: str, random: Any) -> None:
+    one = {query: dict(sorted(row.items())) for query, row in one.items()}
+    chosen = random.sample(sorted(one), random.randint(0, len(one)))
+    part = {query: {doc: -value for doc, value in one[query].items() if random.random() < 0.7} for query in chosen}
+    check_join(one, part, queries)
+    check_join(one, one, queries)
 
 
 def test_outer_join_drops_the_pairs_of_other_queries() -> None:

@@ -1,0 +1,209 @@
+"""The results of several jobs side by side, and whether they may stand side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from rerankers._base.errors import ConfigError, InputError, MissingError
+from rerankers.measures.anchors import PREFIX as ANCHOR
+from rerankers.measures.summary import JSON_FILE, PARQUET_FILE
+from rerankers.measures.table import SCHEMA, concat
+
+if TYPE_CHECKING:
+    from rerankers.report.data import Interval
+
+PARTS = ("preset", "options", "runs", "tier", "counts")
+ESTIMATION = ("seed", "samples", "confidence", "resamples", "exposure", "exposure_from_draws")
+BESIDE = frozenset({*ESTIMATION, "name", "differences_from_the_corrected_form"})
+"""Options that may differ: how numbers were estimated, or words that say nothing about what is measured."""
+OF_GROUPS = ("unknown", "mixed")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JobResults:
+    """What one job left.
+
+    Attributes
+    ----------
+    folder
+        where.
+    preset, tier, options, counts
+        as in ``measures.json``.
+    runs
+        name -> ``mean``, ``interval``, ``per_query``.
+    table
+        the rows of ``measures.parquet``.
+    """
+
+    folder: Path
+    preset: str | None
+    tier: str
+    options: Mapping[str, Any]
+    counts: Mapping[str, Any]
+    runs: Mapping[str, Mapping[str, Any]]
+    table: pa.Table
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The sorted names of the queries (topics, sequences) of the first run that is no anchor, or of any."""
+        import pyarrow.compute as pc
+
+        names = [name for name in self.runs if not name.startswith(ANCHOR)] or list(self.runs)
+        rows = self.table.filter(pc.equal(self.table["system"], names[0])) if names else self.table
+        return tuple(sorted(rows["unit"].unique().to_pylist()))
+
+
+def read_results(folder: Path) -> JobResults:
+    """Read the results of ``run`` or ``evaluate``.
+
+    Raises
+    ------
+    MissingError
+        when there is no such folder, or none of these files is in it.
+    InputError
+        when a file is damaged.
+    """
+    import pyarrow.parquet as pq
+
+    summary, rows = folder / JSON_FILE, folder / PARQUET_FILE
+    for path in (summary, rows):
+        if not path.is_file():
+            raise MissingError(
+                f"{path}: no such file; expected the results of fair-rerank run or evaluate. Type: fair-rerank "
+                f"evaluate … output={folder}"
+            )
+    try:
+        found = json.loads(summary.read_text(encoding="utf-8"))
+        lacks = [part for part in PARTS if part not in found]
+        table = pq.read_table(rows).select(SCHEMA.names).cast(SCHEMA)
+    except (ValueError, TypeError, KeyError, pa.ArrowException, OSError) as error:
+        raise InputError.one(str(folder), f"damaged results ({error})", "the results of one job") from error
+    if lacks:
+        raise InputError.one(str(summary), f"no {', '.join(lacks)}", "the results of one job")
+    for name, run in found["runs"].items():
+        if not isinstance(run, Mapping) or not all(isinstance(run.get(key), Mapping) for key in ("mean", "interval")):
+            raise InputError.one(str(summary), f"run {name!r} without means and intervals", "the results of one job")
+    tier = found["tier"] or "unknown"
+    return JobResults(folder, found["preset"], tier, found["options"], found["counts"], found["runs"], table)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathered:
+    """Several jobs as one.
+
+    Attributes
+    ----------
+    home
+        shown name -> the job and its name there; anchors that agree everywhere stand once.
+    table
+        the rows of all of them under their shown names.
+    """
+
+    home: Mapping[str, tuple[JobResults, str]]
+    table: pa.Table
+
+    def means(self, shown: str) -> Mapping[str, float | str | None]:
+        """Return measure -> mean of a run."""
+        job, name = self.home[shown]
+        found: Mapping[str, float | str | None] = job.runs[name]["mean"]
+        return found
+
+    def intervals(self, shown: str) -> Mapping[str, Interval]:
+        """Return measure -> interval of a run."""
+        job, name = self.home[shown]
+        found: Mapping[str, Interval] = job.runs[name]["interval"]
+        return found
+
+
+ASPECTS: Mapping[str, Callable[[JobResults], Any]] = {
+    "preset": lambda job: job.preset or "no preset",
+    "tier": lambda job: job.tier,
+    "options": lambda job: _measured(job.options),
+    "queries": lambda job: job.units,
+}
+"""What results must have in common, unless ``mix`` names it."""
+
+
+def gather(jobs: Sequence[JobResults], mix: Sequence[str] = ()) -> Gathered:
+    """Put the results of jobs side by side.
+
+    Parameters
+    ----------
+    jobs
+        one or more.
+    mix
+        aspects (`ASPECTS`) in which they may differ.
+
+    Raises
+    ------
+    ConfigError
+        where they differ in another aspect, or two runs of one name come from folders of one name.
+    """
+    for aspect, of in ASPECTS.items():
+        for job in jobs[1:]:
+            difference = None if aspect in mix else _difference(aspect, of(jobs[0]), of(job))
+            if difference is not None:
+                raise ConfigError(
+                    f"{job.folder} and {jobs[0].folder}: {difference}: their numbers are not comparable. To show them "
+                    f"in one table all the same: mix=[{aspect}]"
+                )
+    home: dict[str, tuple[JobResults, str]] = {}
+    for job in jobs:
+        for name in job.runs:
+            shown = _shown(name, job, jobs)
+            if name.startswith(ANCHOR) and _agrees(home.get(shown), job.runs[name]):
+                continue
+            if shown in home:
+                raise ConfigError(f"results: two runs are called {shown!r}; rename one of the folders {job.folder}")
+            home[shown] = (job, name)
+    return Gathered(home, concat(_renamed(job, name, shown) for shown, (job, name) in home.items()))
+
+
+def _measured(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that decide what a number means."""
+    groups = options.get("groups")
+    of_groups = groups if isinstance(groups, Mapping) else {}
+    found = {key: value for key, value in options.items() if key not in BESIDE and key != "groups"}
+    return found | {f"groups.{key}": of_groups[key] for key in OF_GROUPS if key in of_groups}
+
+
+def _difference(aspect: str, one: Any, two: Any) -> str | None:
+    """Say in what two jobs differ, None where they do not; options that only one of them has do not count."""
+    if aspect == "options":
+        for key in one:
+            if key in two and one[key] != two[key]:
+                return f"option {key} is {two[key]} and {one[key]}"
+        return None
+    if one == two:
+        return None
+    return f"{len(two):,} and {len(one):,} other queries" if aspect == "queries" else f"{aspect} is {two} and {one}"
+
+
+def _shown(name: str, job: JobResults, jobs: Sequence[JobResults]) -> str:
+    """Return a run's name, with that of its folder where another job has a run of that name (and other numbers)."""
+    others = [other for other in jobs if other is not job and name in other.runs]
+    if not others:
+        return name
+    if name.startswith(ANCHOR):
+        first = next(other for other in jobs if name in other.runs)
+        if _agrees((first, name), job.runs[name]):
+            return name
+        return f"{name} ({job.folder.name})"
+    return f"{job.folder.name}/{name}"
+
+
+def _agrees(found: tuple[JobResults, str] | None, run: Mapping[str, Any]) -> bool:
+    return found is not None and found[0].runs[found[1]]["mean"] == run["mean"]
+
+
+def _renamed(job: JobResults, name: str, shown: str) -> pa.Table:
+    import pyarrow.compute as pc
+
+    rows = job.table.filter(pc.equal(job.table["system"], name))
+    return rows.set_column(0, SCHEMA.field("system"), pa.repeat(pa.scalar(shown, pa.string()), len(rows)))

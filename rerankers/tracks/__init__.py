@@ -1,0 +1,1 @@
+"""The TREC Fair Ranking tracks: their files, their evaluation presets, their submissions."""

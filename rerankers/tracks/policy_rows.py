@@ -1,0 +1,59 @@
+"""Some rows of a policy, as a policy of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerankers.policies import GradeShuffle, Mixture, PlackettLuce
+from rerankers.policies.mallows import Mallows
+from rerankers.policies.transpositions import Transpositions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rerankers.policies import Policy
+
+__all__ = ["take_rows"]
+
+
+def take_rows(policy: Policy, rows: NDArray[np.integer]) -> Policy:
+    """Return the policy over the rows ``rows``, in that order; what it draws for a row is what it drew before.
+
+    Raises
+    ------
+    ValueError
+        for a policy of a class that this package does not have.
+    """
+    over = policy.over.take(rows)
+    stream = policy.stream[rows]
+    pick, _ = _segments(policy.over.indptr, rows)
+    if isinstance(policy, PlackettLuce):
+        return PlackettLuce(over, policy.logit[pick], stream)
+    if isinstance(policy, GradeShuffle):
+        return GradeShuffle(over, policy.level[pick], stream)
+    if isinstance(policy, Mallows):
+        return Mallows(over, policy.order[pick], policy.dispersion[rows], stream)
+    if isinstance(policy, Transpositions):
+        swap, swap_ptr = _segments(policy.swap_ptr, rows)
+        return replace(
+            policy,
+            over=over,
+            order=policy.order[pick],
+            swap_ptr=swap_ptr,
+            swaps=policy.swaps[swap],
+            chance=policy.chance[swap],
+            stream=stream,
+        )
+    if isinstance(policy, Mixture):
+        return Mixture(policy.rankings.take(rows), stream)
+    raise ValueError(f"a policy of class {type(policy).__name__}; expected one of this package")
+
+
+def _segments(indptr: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the entries of the segments ``rows``, and the bounds of these segments one after another."""
+    lengths = np.diff(indptr)[rows]
+    bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return np.repeat(indptr[:-1][rows] - bounds[:-1], lengths) + np.arange(bounds[-1], dtype=np.int64), bounds

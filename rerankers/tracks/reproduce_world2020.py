@@ -1,0 +1,197 @@
+"""The evaluation data of 2020 in one place, for all that is computed from it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerankers._base.errors import InputError, MissingError
+from rerankers._base.files import read_lines
+from rerankers._base.streams import query_streams
+from rerankers.collections.trec_samples import read_sample
+from rerankers.policies import GradeShuffle
+from rerankers.tracks.evaluate2020 import judge
+from rerankers.tracks.groups2020 import groups_of_file
+from rerankers.tracks.judged2020 import Judged, read_judged
+from rerankers.tracks.lists import Lists, read_lists
+from rerankers.tracks.scoring2020 import GROUP, Scene, score
+from rerankers.tracks.trec2020 import Trec2020, preset
+from rerankers.values import Ids, Ragged
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rerankers.policies import Policy
+    from rerankers.tracks.preset import Outcome
+
+FOLDER = "trec-fair-2020"
+SAMPLE = "TREC-Fair-Ranking-eval-sample.json"
+ANNOTATIONS = "merged-annotations.json"
+OFFICIAL: Trec2020 = preset("trec2020_rerank_official")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """Queries, candidates in the order of the query file, judgments and groups.
+
+    Attributes
+    ----------
+    folder
+        of the data.
+    qids, docs, over
+        the Q queries, sorted documents, candidates (nnz pairs).
+    grade
+        float64 (nnz,).
+    stream
+        uint64 (Q, 2).
+    judged
+        the judgments as the official form reads them.
+    """
+
+    folder: Path
+    qids: tuple[str, ...]
+    docs: Ids
+    over: Ragged
+    grade: NDArray[np.float64]
+    stream: NDArray[np.uint64]
+    judged: Judged
+
+    def judge(self, lists: Mapping[str, Lists], form: Trec2020 = OFFICIAL, grouped: bool = True) -> Outcome:
+        """Score rankings under a form, with the groups of the annotations or without groups."""
+        return judge(form, self.judged, lists, self.folder / ANNOTATIONS if grouped else None)
+
+    def drawn(self, name: str, policy: Policy, draws: int, seed: int) -> Lists:
+        """Return rankings of a policy over the candidates."""
+        return Lists(name, self.qids, self.docs, policy.sample(draws, seed), {})
+
+    def shuffle(self, level: NDArray[np.float64]) -> GradeShuffle:
+        """Return the policy that shuffles within levels, the highest first."""
+        return GradeShuffle(self.over, level, self.stream)
+
+    def exact(self, policy: Policy) -> dict[str, float]:
+        """Return the means that the exact exposure of a policy gives.
+
+        Raises
+        ------
+        ValueError
+            when it has none.
+        """
+        judgments, _ = self.judged.judgments(self.docs)
+        groups = groups_of_file(self.folder / ANNOTATIONS, self.docs, judgments, OFFICIAL.group_rules)
+        scene = Scene(judgments, groups.member, groups.alignment, OFFICIAL.rules)
+        exposure = policy.exposure(scene.bind(self.over))
+        if exposure is None:
+            raise ValueError("the policy has no exact exposure")
+        nothing = np.zeros(len(judgments), dtype=bool)
+        values = score(exposure, scene, nothing, nothing).values
+        return {key: float(np.mean(value)) for key, value in values.items()}
+
+    def submission(self, name: str) -> Lists:
+        """Read a submission.
+
+        Raises
+        ------
+        MissingError
+            when it is not there.
+        """
+        path = self.file(f"rerank_submissions/{name}.jsonl.gz")
+        return read_lists(path, OFFICIAL.duplicates, OFFICIAL.empty_ranking)
+
+    def file(self, name: str) -> Path:
+        """Return a file of the folder.
+
+        Raises
+        ------
+        MissingError
+            when it is not there.
+        """
+        return _existing(self.folder, name)
+
+    def queries_with(self, which: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
+        """Return group -> bool (Q,), the queries where a document of the group is among some (nnz,) candidates."""
+        judgments, _ = self.judged.judgments(self.docs)
+        found = groups_of_file(self.folder / ANNOTATIONS, self.docs, judgments, OFFICIAL.group_rules).alignment
+        totals = found.totals(self.over.row_index, self.over.doc.astype(np.int64), which.astype(float), len(self.qids))
+        return {name: totals[:, place] > 0 for place, name in enumerate(found.groups)}
+
+    def features(self, name: str, columns: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Read numbers of (query, candidate) pairs, each float64 (nnz,), 0 where there is none.
+
+        Raises
+        ------
+        MissingError
+            when the file is not there.
+        InputError
+            when it lacks a column, or a number is none.
+        """
+        path = self.file(name)
+        rows = csv.DictReader(text for _, text in read_lines(path))
+        for column in ("qid", "doc_id", *columns):
+            if column not in (rows.fieldnames or ()):
+                raise InputError.one(str(path), f"no column {column}", "the published columns")
+        given: dict[tuple[str, str], dict[str, str]] = {(row["qid"], row["doc_id"]): row for row in rows}
+        pairs = [(self.qids[row], doc) for row, doc in zip(self.over.row_index, self._docnos, strict=True)]
+        try:
+            return {
+                column: np.array([float(given.get(pair, {}).get(column) or 0.0) for pair in pairs])
+                for column in columns
+            }
+        except ValueError as error:
+            raise InputError.one(str(path), str(error), "numbers, or nothing") from error
+
+    @property
+    def _docnos(self) -> list[str]:
+        return self.docs.take(self.over.doc)
+
+
+def read_estimates(world: World, name: str) -> NDArray[np.float64]:
+    """Read relevance estimates, float64 (nnz,); a pair without one has 0."""
+    return world.features(name, ["est_relevance"])["est_relevance"]
+
+
+def read_world(data: Path) -> World:
+    """Read the evaluation data.
+
+    Raises
+    ------
+    MissingError
+        when a file is not there.
+    """
+    folder = data / FOLDER
+    path = _existing(folder, SAMPLE)
+    _existing(folder, ANNOTATIONS)
+    sample = read_sample(path)
+    docs, code = Ids.coded(sample.docno)
+    qids = tuple(sample.topics.ids.names.to_pylist())
+    over = Ragged(np.arange(len(qids), dtype=np.int32), sample.indptr, code)
+    judged = read_judged(path, OFFICIAL.pair_rules)
+    return World(folder, qids, docs, over, sample.grade.astype(np.float64), query_streams(qids), judged)
+
+
+def means(outcome: Outcome, system: str) -> dict[str, float]:
+    """Return measure -> mean over the queries of a system."""
+    found: dict[str, list[float]] = {}
+    for row in outcome.tables[system].to_pylist():
+        found.setdefault(row["measure"], []).append(row["value"])
+    return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def paired_t(outcome: Outcome, one: str, other: str) -> float:
+    """Return Student's t of the differences of two systems' group losses over the queries (Student 1908)."""
+    first, second = (
+        np.array([row["value"] for row in outcome.tables[name].to_pylist() if row["measure"] == f"{GROUP}EEL"])
+        for name in (one, other)
+    )
+    difference = first - second
+    return float(difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference))))
+
+
+def _existing(folder: Path, name: str) -> Path:
+    if not (folder / name).is_file():
+        raise MissingError(f"{folder.name}/{name}")
+    return folder / name

@@ -1,0 +1,250 @@
+"""``compare``: several results in one table, refusals, and places among published runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rerankers.measures.scores import Scores
+from rerankers.measures.summary import summarise, write_results
+from rerankers.measures.table import concat, result_table
+from rerankers.tracks.preset import options_of, preset
+from tests.cli.conftest import Run
+
+PLAIN = {"browsing": "GERR", "universe": "union", "cutoff": None, "groups": {"unknown": "count", "mixed": "own_group"}}
+RANDOM = "anchor:random"
+
+
+def results(
+    folder: Path,
+    runs: Mapping[str, Mapping[str, float]],
+    *,
+    units: int = 3,
+    name: str | None = None,
+    tier: str = "blind",
+    options: Mapping[str, Any] = PLAIN,
+    counts: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write results in which the mean of a measure is as given, queries being spread around it."""
+    spread = np.linspace(-1, 1, units) * 0.01
+    present = np.full(units, -1, dtype=np.int8)
+    tables = []
+    for system, means in runs.items():
+        scores = [Scores(mean + (0 if "EET" in key else spread), present) for key, mean in means.items()]
+        scores = [Scores(np.broadcast_to(one.value, (units,)).copy(), present) for one in scores]
+        tables.append(result_table(system, 0, [f"q{unit}" for unit in range(units)], list(means), scores))
+    table = concat(tables)
+    folder.mkdir(parents=True)
+    summary = summarise(table, options=options, tier=tier, counts=counts, preset=name, resamples=50)
+    write_results(folder, table, summary)
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_two_results_in_one_table(command: Run, here: Path) -> None:
+    random = {"utility": 0.2, "EEL": 0.5}
+    results(here / "a", {"one": {"utility": 0.3, "EEL": 0.4}, RANDOM: random})
+    results(here / "b, 2", {"two": {"utility": 0.31, "EEL": 0.6}, RANDOM: random})
+    code, out, err = command("compare", "a", "b, 2", "output=out")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["system", "utility", "EEL"]
+    assert [line.split() for line in lines[2:5]] == [
+        ["one", "0.3000", "0.4000"],
+        ["two", "0.3100", "0.6000"],
+        [RANDOM, "0.2000", "0.5000"],
+    ]
+    shown = (here / "out" / "comparison.md").read_text()
+    assert "- b, 2: no preset, 3 queries, tier blind" in shown
+    assert "| one | 0.3000 [0." in shown
+    rows = list(csv.DictReader((here / "out" / "comparison.csv").read_text().splitlines()))
+    assert [(row["run"], row["folder"], row["measure"]) for row in rows] == [
+        ("one", "a", "utility"),
+        ("one", "a", "EEL"),
+        (RANDOM, "a", "utility"),
+        (RANDOM, "a", "EEL"),
+        ("two", "b, 2", "utility"),
+        ("two", "b, 2", "EEL"),
+    ]
+    for row in rows:
+        assert float(row["low"]) <= float(row["mean"]) <= float(row["high"])
+
+
+def test_runs_of_one_name_carry_their_folder_and_anchors_that_differ_too(command: Run, here: Path) -> None:
+    for name, value in (("a", 0.1), ("b", 0.2)):
+        results(here / name, {"pl": {"EEL": value}, RANDOM: {"EEL": value}})
+    code, out, _ = command("compare", "a", "b")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["a/pl", "b/pl", RANDOM, RANDOM]
+    assert f"{RANDOM} (b)" in out
+    results(here / "sub" / "a", {"pl": {"EEL": 0.3}})
+    code, _, err = command("compare", "a", "sub/a")
+    assert code == 2
+    assert "two runs are called 'a/pl'" in err
+
+
+def test_a_run_named_twice_stands_once(command: Run, here: Path) -> None:
+    results(here / "a", {"pl": {"EEL": 0.1}})
+    code, out, _ = command("compare", "a", "a")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["pl"]
+
+
+@pytest.mark.parametrize(
+    ("aspect", "changes", "message"),
+    [
+        ("preset", {"name": "trec2020_official"}, "preset is trec2020_official and no preset"),
+        ("tier", {"tier": "judged"}, "tier is judged and blind"),
+        ("options", {"options": {**PLAIN, "universe": "judged"}}, "option universe is judged and union"),
+        ("options", {"options": {**PLAIN, "groups": {"unknown": "drop"}}}, "option groups.unknown is drop and count"),
+        ("queries", {"units": 4}, "4 and 3 other queries"),
+    ],
+)
+def test_what_is_not_comparable(command: Run, here: Path, aspect: str, changes: dict[str, Any], message: str) -> None:
+    results(here / "a", {"one": {"EEL": 0.1}})
+    results(here / "b", {"two": {"EEL": 0.2}}, **changes)
+    code, out, err = command("compare", "a", "b", "output=out")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert f"mix=[{aspect}]" in err
+    assert not (here / "out").exists()
+    code, out, _ = command("compare", "a", "b", f"mix=[{aspect}]", "output=out")
+    assert code == 0
+    assert "two" in out
+
+
+def test_options_of_estimation_may_differ(command: Run, here: Path) -> None:
+    results(here / "a", {"one": {"EEL": 0.1}}, options={**PLAIN, "seed": 1, "samples": 10})
+    results(here / "b", {"two": {"EEL": 0.2}}, options={**PLAIN, "seed": 2, "samples": 20, "other": 1})
+    assert command("compare", "a", "b")[0] == 0
+
+
+FOUND = {"group_EEL": 0.43, "group_EET": 1.240907, "EET": 0.603817}
+
+
+def judged(folder: Path, name: str = "trec2020_official", loss: float = 0.43, **changes: Any) -> Path:
+    options = {**options_of(preset(name)), **changes.pop("option", {})}
+    runs = {
+        "mine": {**FOUND, "group_EEL": loss, **changes.pop("means", {})},
+        RANDOM: {**FOUND, "group_EEL": 0.4097},
+        "anchor:ideal": {**FOUND, "group_EEL": 0.0},
+    }
+    return results(folder, runs, **{"units": 200, "name": name, "tier": "unknown", "options": options, **changes})
+
+
+def test_places_among_published_runs(command: Run, here: Path) -> None:
+    judged(here / "a", counts={"run mine": {"queries_missing_from_run": 2}})
+    code, out, err = command("compare", "a", "leaderboard=trec2020-rerank", "output=out")
+    assert (code, err) == (0, "")
+    assert (
+        "mine (0.4300) is at place 3 beside 23 published runs; behind NLE_META_9_1, NLE_META_99_1; "
+        "ahead of NLE_META_PKL, NLE_TEXT_9_1" in out
+    )
+    assert "warning: mine lacks 2 queries" in out
+    assert f"{RANDOM} (0.4097) would be at place 1 beside 23 published runs; ahead of NLE_META_9_1" in out
+    assert "uniform shuffling is better than every run here" in out
+    shown = (here / "out" / "comparison.md").read_text()
+    assert "| 2 | NLE_META_99_1 | 0.4289 |\n| (3) | **mine** | 0.4300 |\n| 3 | NLE_META_PKL | 0.4327 |" in shown
+    assert shown.count("NLE_META_99_1 |") == 1
+    assert "Source: means over the 200 evaluation queries" in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "board", "message"),
+    [
+        ({"name": "trec2020_corrected"}, "trec2020-rerank", "evaluate preset=trec2020_rerank_official"),
+        ({}, "trec2020-retrieval", "evaluate preset=trec2020_retrieval_official"),
+        ({"option": {"patience": 0.9}}, "trec2020-rerank", "preset.patience was 0.9"),
+        ({"units": 199}, "trec2020-rerank", "means over 199"),
+        ({"means": {"group_EET": 1.1}}, "trec2020-rerank", "other judgments or groups"),
+        ({}, "trec2022-task2", "no run can be placed"),
+        ({}, "trec2020", "expected one of trec2019-level"),
+    ],
+)
+def test_what_is_not_placed(command: Run, here: Path, changes: dict[str, Any], board: str, message: str) -> None:
+    judged(here / "a", **changes)
+    assert command("compare", "a")[0] == 0  # it may be shown
+    code, out, err = command("compare", "a", f"leaderboard={board}")
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        ((), "results: no value", 2),
+        (("none",), "none/measures.json: no such file", 3),
+        (("bad",), "damaged results", 1),
+        (("short",), "no tier, counts", 1),
+        (("hollow",), "run 'x' without means and intervals", 1),
+        (("a", "mix=[tires]"), "Did you mean 'tier'?", 2),
+        (("a", "output=file"), "output: found the file file", 2),
+        (("a", "leaderbord=x"), "Did you mean leaderboard?", 2),
+        (("results=[]",), "expected folders", 2),
+    ],
+)
+def test_wrong_words(command: Run, here: Path, words: tuple[str, ...], message: str, code: int) -> None:
+    (here / "file").write_text("")
+    for name in ("a", "bad", "short", "hollow"):
+        results(here / name, {"one": {"EEL": 0.1}})
+    (here / "bad" / "measures.json").write_text("{")
+    kept = {"preset": None, "options": {}, "runs": {}}
+    (here / "short" / "measures.json").write_text(json.dumps(kept))
+    hollow = {**kept, "tier": None, "counts": {}, "runs": {"x": {"mean": {}}}}
+    (here / "hollow" / "measures.json").write_text(json.dumps(hollow))
+    found, _, err = command("compare", *words)
+    assert message in err
+    assert found == code
+
+
+def test_results_of_evaluate(command: Run, here: Path, tiny: Path, tiny_run: Path) -> None:
+    for name, words in {"a": (), "b": (), "c": ("universe=judged",)}.items():
+        code, _, err = command(
+            "evaluate",
+            f"run={tiny_run}",
+            f"qrels={tiny / 'qrels.txt'}",
+            "missing_query=zero_exposure",
+            "measures.resamples=50",
+            f"output={name}",
+            *words,
+        )
+        assert code == 0, err
+    code, out, err = command("compare", "a", "b", "output=out")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["a/first", "b/first"]
+    assert out.count("anchor:ideal") == 1
+    code, _, err = command("compare", "a", "c")
+    assert code == 2
+    assert "option universe is judged and union" in err
+
+
+@pytest.mark.shared_data
+def test_the_published_submissions_stand_where_they_stand(command: Run, here: Path, shared: Path) -> None:
+    folder = shared / "data" / "trec-fair-2020"
+    code, _, err = command(
+        "evaluate",
+        "preset=trec2020_official",
+        f"run={folder / 'rerank_submissions' / 'UW_bm25.jsonl.gz'}",
+        f"qrels={folder / 'TREC-Fair-Ranking-eval-sample.json'}",
+        f"groups={folder / 'merged-annotations.json'}",
+        "measures.resamples=50",
+        "output=judged",
+    )
+    assert code == 0, err
+    code, out, err = command("compare", "judged", "leaderboard=trec2020-rerank")
+    assert (code, err) == (0, "")
+    assert "UW_bm25 (0.8751) is at place 15 beside 23 published runs" in out
+    assert "level with UW_bm25; ahead of UoGTrBRel" in out
+    assert f"{RANDOM} (0.4097) would be at place 1" in out
+    assert "anchor:worst_first (0.7023) would be at place 9" in out

@@ -1,0 +1,86 @@
+"""``reproduce``: tables for people and programs, an exit code, and what the data at hand gives."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rerankers.tracks import reproduce as module
+from rerankers.tracks.reproduce import ABSENT, COLUMNS, MISSED, NOT_YET, REPRODUCED
+from tests.cli.conftest import Run
+
+
+def test_without_data_everything_else_is_absent(command: Run, tmp_path: Path) -> None:
+    (tmp_path / "no, data").mkdir()
+    code, out, err = command("reproduce", f"data={tmp_path}/no, data", f"output={tmp_path}/out")
+    assert (code, err) == (0, "")
+    rows = list(csv.DictReader((tmp_path / "out" / "reproduce.csv").read_text().splitlines()))
+    assert len(rows) == 134
+    done = [line for line in rows if line["verdict"] == REPRODUCED]
+    assert len(done) == 8  # the tables' own identities, and the job seekers
+    assert f"{len(done)} reproduced, 0 missed" in out
+    lost = [line for line in rows if line["verdict"] == ABSENT]
+    assert any("trec-fair-2020/TREC-Fair-Ranking-eval-sample.json" in line["reason"] for line in lost)
+    assert all(line["reason"] for line in rows if line["verdict"] in (ABSENT, NOT_YET))
+    assert all(line["ours"] == "" for line in rows if line["verdict"] in (ABSENT, NOT_YET))
+    shown = (tmp_path / "out" / "reproduce.md").read_text()
+    assert shown.count("\n| reproduced |") == 8
+    assert "method: fa_star_ir" in shown
+
+
+def test_a_miss_is_exit_code_1_and_the_files_are_written(
+    command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "published.csv"
+    kept = [",".join(COLUMNS), "Singh and Joachims,dcg,job seekers,3.9,3.9,0.01,published,s,"]
+    table.write_text("\n".join(kept) + "\n")
+    monkeypatch.setattr(module, "PUBLISHED", table)
+    code, out, err = command("reproduce", f"data={tmp_path}", f"output={tmp_path}/out")
+    assert code == 1
+    assert "missed      job seekers" in out
+    assert "3.8192643" in out
+    assert "found 1 numbers outside their tolerance" in err
+    (line,) = csv.DictReader((tmp_path / "out" / "reproduce.csv").read_text().splitlines())
+    assert (line["verdict"], line["published"]) == (MISSED, "3.9")
+    assert float(line["ours"]) == pytest.approx(3.8192643340890475, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        ((), "data: no value", 2),
+        (("data=nowhere",), "nowhere: no such folder", 3),
+        (("data=.", "output=f"), "output: found the file f", 2),
+        (("data=.", "seed=x"), "seed: found 'x'", 2),
+        (("data=.", "sede=1"), "Did you mean seed?", 2),
+        (("data=null",), "data, output, seed: found null", 2),
+    ],
+)
+def test_wrong_words(
+    command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str, code: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f").write_text("")
+    found, _, err = command("reproduce", *words)
+    assert message in err
+    assert found == code
+
+
+@pytest.mark.shared_data
+@pytest.mark.java
+@pytest.mark.slow
+def test_everything_that_local_data_allows(shared: Path, tmp_path: Path) -> None:
+    words = ["reproduce", f"data={shared / 'data'}", f"output={tmp_path / 'out'}", "seed=1"]
+    environment = {**os.environ, "FAIR_RERANK_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-m", "rerankers", *words], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = list(csv.DictReader((tmp_path / "out" / "reproduce.csv").read_text().splitlines()))
+    verdicts = {verdict: sum(line["verdict"] == verdict for line in rows) for verdict in (REPRODUCED, ABSENT, NOT_YET)}
+    assert verdicts == {REPRODUCED: 99, ABSENT: 18, NOT_YET: 17}

@@ -1,0 +1,137 @@
+"""The commands ``submit`` and ``validate``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rerankers._base.streams import query_streams
+from rerankers.policies import Mixture, PlackettLuce, Policy
+from rerankers.policies.mixture import static
+from rerankers.runs.policy import write_policy
+from rerankers.values import Ids, Ragged
+from tests.cli.conftest import Run
+
+HEAVY = {"torch", "numba", "pandas", "numpy", "pyarrow", "scipy", "matplotlib", "lightgbm", "jnius", "pyserini"}
+QUERIES = {"12": ["b", "a", "d"], "7": ["a", "x"]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, made the working directory, with a policy in a run, queries and a sequence."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a run").mkdir()
+    stored(tmp_path / "a run" / "policy.parquet")
+    with (tmp_path / "queries, 1.json").open("w") as stream:
+        for qid, docnos in QUERIES.items():
+            documents = [{"doc_id": docno, "relevance": int(docno == "a")} for docno in docnos]
+            stream.write(json.dumps({"qid": int(qid), "query": "x", "documents": documents}) + "\n")
+    entries = [f"{s}.{n},{qid}\n" for s, qid in enumerate(QUERIES) for n in range(150)]
+    (tmp_path / "sequence.csv").write_text("".join(entries))
+    return tmp_path
+
+
+def stored(path: Path, fixed: bool = False) -> None:
+    docs = Ids.union([docno for docnos in QUERIES.values() for docno in docnos])
+    over = Ragged(np.arange(2), [0, 3, 5], docs.codes([docno for docnos in QUERIES.values() for docno in docnos]))
+    policy: Policy = PlackettLuce(over, np.arange(5.0), query_streams(QUERIES))
+    policy = static(over) if fixed else policy
+    assert not fixed or isinstance(policy, Mixture)
+    write_policy(path, policy, list(QUERIES), docs, seed=8, samples=3)
+
+
+FILES = ("queries=queries, 1.json", "sequence=sequence.csv")
+
+
+def test_submit_then_validate_then_evaluate(command: Run, folder: Path) -> None:
+    words = ("submit", "track=2020-rerank", "run=a run", *FILES, "output=new/out é.jsonl.gz")
+    code, out, err = command(*words, "qrels=queries, 1.json")
+    assert (code, err) == (0, "")
+    assert "out é.jsonl.gz: 300 rankings of 2 queries for 2020-rerank, seed 8" in out
+    assert "different rankings a query: 4.0 on average, at least 2" in out
+    assert "this file" in out
+    assert "(exact)" in out
+    first = (folder / "new" / "out é.jsonl.gz").read_bytes()
+    assert command(*words)[0] == 0
+    assert (folder / "new" / "out é.jsonl.gz").read_bytes() == first
+    assert command(*words, "seed=9")[0] == 0
+    assert (folder / "new" / "out é.jsonl.gz").read_bytes() != first
+    code, out, err = command("validate", "track=2020-rerank", "run=new/out é.jsonl.gz", *FILES)
+    assert (code, err) == (0, "")
+    assert out == "new/out é.jsonl.gz: valid for 2020-rerank: 300 lines, 2 queries\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["a run", "new", "queries, 1.json", "sequence.csv"]
+    (folder / "qrels.txt").write_text("12 0 a 1\n7 0 a 1\n")
+    code, _, err = command("evaluate", "run=new/out é.jsonl.gz", "qrels=qrels.txt", "output=e", "measures.resamples=50")
+    assert code == 0, err
+
+
+def test_a_policy_file_and_a_static_one(command: Run, folder: Path) -> None:
+    stored(folder / "p.parquet", fixed=True)
+    code, out, err = command("submit", "track=2019", "policy=p.parquet", *FILES, "output=o.jsonl")
+    assert code == 0
+    assert "at least 1" in out
+    assert "warning: every query with several rankings: all of them are the same (a static run)" in err
+
+
+def test_every_error_and_exit_code_1(command: Run, folder: Path) -> None:
+    lines = [{"q_num": "0.0", "qid": 12, "ranking": ["a", "b"]}, {"q_num": "0.1", "qid": "12", "ranking": ["z"]}]
+    (folder / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, out, err = command("validate", "track=2020-rerank", "run=r.jsonl", *FILES)
+    assert (code, out) == (1, "")
+    errors = [line for line in err.splitlines() if line.startswith("r.jsonl")]
+    assert [line.partition(": ")[0] for line in errors] == [
+        *("r.jsonl:1", "r.jsonl:2", "r.jsonl:2", "r.jsonl:2"),
+        *("r.jsonl", "r.jsonl"),
+    ]
+    assert "warning: 1 queries do not have the 150 rankings" in err
+    assert "fair-rerank validate: r.jsonl: found 6 errors in 2 lines; expected a 2020-rerank run" in err
+    _, _, err = command("validate", "track=2020-rerank", "run=r.jsonl", *FILES, "max_errors=1")
+    assert len([line for line in err.splitlines() if line.startswith("r.jsonl")]) == 1
+    assert "found 6 errors" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        (("validate", "track=2020", "run=r"), "expected one of 2019, 2020-rerank", 2),
+        (("validate", "track=2019"), "run: no value", 2),
+        (("validate", "track=2019", "run=r.jsonl"), "Type: queries=FILE sequence=FILE", 2),
+        (("validate", "track=2019", "run=none", *FILES), "none: no such file", 3),
+        (("validate", "track=2022-task1", "run=r", "sequence=sequence.csv"), "since 2022-task1 has no sequence", 2),
+        (("validate", "track=2019", "run=[a,b]", *FILES), "expected one path", 2),
+        (("validate", "track=2019", "run=r", "max_errors=0", *FILES), "a whole number of at least 1", 2),
+        (("submit", "track=2019", "output=o", *FILES), "run, policy: found neither", 2),
+        (("submit", "track=2019", "run=a run", "policy=p", "output=o", *FILES), "found both", 2),
+        (("submit", "track=2019", "run=new", "output=o", *FILES), "new: no such file", 3),
+        (("submit", "track=2019", "run=a run", "output=a run", *FILES), "output: found a run", 2),
+        (("submit", "track=2019", "run=.", "output=o", *FILES), "a folder without policy.parquet", 1),
+        (("submit", "track=2019", "run=a run", "output=o", "seed=x", *FILES), "seed: found 'x'", 2),
+        (("submit", "track=2019", "run=a run", "output=o", "sede=1", *FILES), "Did you mean seed?", 2),
+        (("submit", "track=2022-task1", "run=a run", "output=o"), "whole numbers, as the track names pages", 1),
+    ],
+)
+def test_wrong_words(command: Run, folder: Path, words: tuple[str, ...], message: str, code: int) -> None:
+    (folder / "r.jsonl").write_text("{}\n")
+    found, _, err = command(*words)
+    assert message in err
+    assert found == code
+    assert not (folder / "o").exists()
+
+
+@pytest.mark.parametrize("name", ["submit", "validate"])
+def test_help_is_light(name: str) -> None:
+    code = (
+        "import sys\nfrom rerankers.cli import main\ncode = main(sys.argv[1:])\n"
+        "print('LOADED', *sorted({name.partition('.')[0] for name in sys.modules}))\nsys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, name, "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    text, _, loaded = done.stdout.rpartition("LOADED")
+    assert not set(loaded.split()) & HEAVY
+    assert f"Example:           fair-rerank {name}" in text
+    assert "Options to choose from" not in text
