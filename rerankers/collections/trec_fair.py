@@ -1,7 +1,7 @@
 """The native folders of TREC Fair Ranking 2019 and 2020 as collections. The files are never part of this project.
 
-Their licence (Semantic Scholar) is for non-commercial use and forbids passing them on; evaluation files are at
-trec.nist.gov/data/fair, query files at fair-trec.github.io.
+Their licence (Semantic Scholar) is for non-commercial use and forbids passing them on; `official_files` knows where
+they live.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from rerankers._base.errors import choose
 from rerankers._base.fingerprint import file_fingerprint, fingerprint
 from rerankers.collections.annotations import ATTRIBUTES, read_annotations
-from rerankers.collections.folder import collection_folder, find_file, need_file
+from rerankers.collections.folder import find_file
+from rerankers.collections.official_files import check_editions, need_official, need_official_folder
 from rerankers.collections.paper_tables import PaperTable, read_author_numbers, read_paper_authors, read_papers
 from rerankers.collections.ragged_labels import read_ragged_labels
 from rerankers.collections.trec_samples import Sample, read_sample
@@ -90,18 +91,19 @@ class Trec2020:
     def load(self) -> CandidateCollection:
         """Read everything.
 
-        Counts say what does not fit together: ``candidates_without_metadata``, ``candidate_documents_without_author``
-        and all that the readers met.
+        Counts say what does not fit together: ``candidate_pairs_without_metadata``,
+        ``candidate_documents_without_author``, all that the readers met, and copies of files that are not those that
+        were tested (`check_editions`). The licence is shown once a machine.
 
         Raises
         ------
         MissingError
-            when the folder or the query file is not there.
+            when the folder or the query file is not there; the text says where it officially lives.
         InputError
             with every problem of a file and its line.
         """
-        folder = collection_folder(self.path)
-        files = [_first(folder, SAMPLES_2020[self.split])]
+        folder = need_official_folder(self.path, SAMPLES_2020[self.split])
+        files = [need_official(folder, SAMPLES_2020[self.split])]
         sample = read_sample(files[0])
         paths = {name: find_file(folder, [f"{TABLES}.{name}.csv"]) for name in ("papers", "paper_authors", "authors")}
         papers = None if paths["papers"] is None else read_papers(paths["papers"])
@@ -114,7 +116,7 @@ class Trec2020:
             groups[attribute], found = read_annotations(annotations or "", attribute).labels(docs)
             counts |= {f"{attribute}_{name}": count for name, count in found.items()}
         files += [path for path in (*paths.values(), annotations) if path is not None]
-        counts |= _reconciled(sample, docs, papers, authors, groups)
+        counts |= {**_reconciled(sample, docs, papers, authors, groups), **check_editions(files)}
         return _collection(f"trec2020 {self.split}", files, sample, docs, counts, groups, authors, papers)
 
 
@@ -140,8 +142,8 @@ class Trec2019:
 
     def load(self) -> CandidateCollection:
         """Read everything; raises as `Trec2020.load`."""
-        folder = collection_folder(self.path)
-        files = [_first(folder, SAMPLES_2019[self.split])]
+        folder = need_official_folder(self.path, SAMPLES_2019[self.split])
+        files = [need_official(folder, SAMPLES_2019[self.split])]
         sample = read_sample(files[0])
         docs = Ids.union(sample.docno)
         counts, groups = dict(sample.counts), dict[str, Labels]()
@@ -151,14 +153,8 @@ class Trec2019:
                 files.append(path)
                 groups[attribute], found = read_ragged_labels(path).labels(attribute, docs)
                 counts |= {f"{attribute}_{name}": count for name, count in found.items()}
-        counts |= _reconciled(sample, docs, None, None, groups)
+        counts |= {**_reconciled(sample, docs, None, None, groups), **check_editions(files)}
         return _collection(f"trec2019 {self.split}", files, sample, docs, counts, groups, None, None)
-
-
-def _first(folder: Path, names: tuple[str, ...]) -> Path:
-    """Return the first of several files that is there; the one with relevance comes first."""
-    found = (find_file(folder, [name]) for name in names)
-    return next((path for path in found if path is not None), None) or need_file(folder, names)
 
 
 def _authors(links: Path | None, table: Path | None, docs: Ids, counts: dict[str, int]) -> Authors | None:

@@ -12,10 +12,12 @@ from rerankers._base.errors import InputError, Problems
 from rerankers._base.files import collect_lines
 from rerankers._base.json_text import parse_json
 from rerankers.collections.json_records import kind_of
+from rerankers.collections.official_files import check_editions, need_official_file
 from rerankers.tracks.page_alignments import Groups2021, Groups2022
 from rerankers.tracks.pages import NO_QUALITY, WORK_ORDER, PageTable, page_table
 
 _PAGE = re.compile(r'"page_id"\s*:\s*"?(\d+)')
+OFFICIAL = {2021: "trec_metadata_eval.json", 2022: "trec_2022_articles_discrete.json"}
 _LEVEL = {name: level for level, name in enumerate(WORK_ORDER)}
 
 
@@ -47,8 +49,9 @@ def read_pages_2021(
     InputError
         with every problem of the file and its line.
     MissingError
-        when there is no such file.
+        when there is no such file, with where it officially lives.
     """
+    need_official_file(Path(path), OFFICIAL[2021])
     problems = Problems(str(path))
     return _read(Path(path), pages, Groups2021(drop_values, problems), problems)
 
@@ -77,8 +80,9 @@ def read_pages_2022(
     InputError
         with every problem of the file and its line.
     MissingError
-        when there is no such file.
+        when there is no such file, with where it officially lives.
     """
+    need_official_file(Path(path), OFFICIAL[2022])
     problems = Problems(str(path))
     return _read(Path(path), pages, Groups2022(population, problems), problems)
 
@@ -111,7 +115,7 @@ def _read(path: Path, pages: Collection[int] | None, groups: Groups2021 | Groups
     if not len(page) and not seen["pages_skipped"] and not problems:
         problems.add(None, "no page", "one JSON object a line, with a page_id")
     problems.raise_if_any()
-    return page_table(page, quality, groups.builders, {**seen, **groups.counts})
+    return page_table(page, quality, groups.builders, {**seen, **groups.counts, **check_editions([path])})
 
 
 def _records(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pl_gradient_twins import all_orders, central_difference, plain_pl_rank_3, plain_reinforce
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pl_gradient_twins import all_orders, central_difference, plain_pl_rank_3, plain_reinforce
 
 from rerankers.exposure import Positions, pl_exposure
 from rerankers.policies import sample_plackett_luce
