@@ -19,7 +19,7 @@ from rerankers.exposure import (
     project_permutahedron,
     ranking_exposure,
 )
-from rerankers.exposure.plackett_luce import plackett_luce_exposure
+from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
 from rerankers.exposure.rankings import exposure_of
 from rerankers.policies import PlackettLuce, sample_plackett_luce
 from rerankers.values import Ragged

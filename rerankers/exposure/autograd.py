@@ -14,8 +14,8 @@ import torch
 from torch.autograd.function import Function, once_differentiable
 
 from rerankers._base.errors import InputError
-from rerankers.exposure import plackett_luce
 from rerankers.exposure.checks import logit_array
+from rerankers.exposure.closed_form import plackett_luce
 from rerankers.exposure.gradients import plackett_luce_gradient
 
 if TYPE_CHECKING:

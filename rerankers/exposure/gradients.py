@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure._route import routed
 from rerankers.exposure.checks import logit_array
-from rerankers.exposure.plackett_luce import ordered_levels
+from rerankers.exposure.closed_form.plackett_luce import ordered_levels
+from rerankers.exposure.closed_form.route import routed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure._levels import by_gap
 from rerankers.exposure.browsing import Browsing, BrowsingModel, Cascade
 from rerankers.exposure.checks import check_rank, logit_array
-from rerankers.exposure.marginals import rank_marginals
-from rerankers.exposure.plackett_luce import plackett_luce_exposure
+from rerankers.exposure.closed_form.levels import by_gap
+from rerankers.exposure.closed_form.marginals import rank_marginals
+from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
 from rerankers.exposure.rankings import seen
 from rerankers.exposure.targets import equal_exposure
 

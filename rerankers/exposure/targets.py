@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.exposure._levels import Levels, by_level
 from rerankers.exposure.checks import gain_array
-from rerankers.exposure.plackett_luce import within
+from rerankers.exposure.closed_form.levels import Levels, by_level
+from rerankers.exposure.closed_form.plackett_luce import within
 from rerankers.exposure.rows import row_maxima, row_sums
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.exposure.caratheodory import decompose
-from rerankers.exposure.permutahedron import document_array, padded_weights
+from rerankers.exposure.optimal.caratheodory import decompose
+from rerankers.exposure.optimal.permutahedron import document_array, padded_weights
 from rerankers.policies.mixture import Mixture
 from rerankers.values.rankings import Rankings
 

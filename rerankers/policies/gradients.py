@@ -10,8 +10,8 @@ import numpy as np
 from rerankers._base.errors import InputError, choose
 from rerankers.exposure.browsing import Positions
 from rerankers.exposure.checks import logit_array, position_array
+from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
 from rerankers.exposure.gradients import plackett_luce_gradient
-from rerankers.exposure.plackett_luce import plackett_luce_exposure
 from rerankers.policies._estimators import baselines, pl_rank_3, reinforce
 from rerankers.policies.logits import bounded
 from rerankers.policies.single import sample_plackett_luce

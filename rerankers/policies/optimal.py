@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.frank_wolfe import Objective, Optimum, frank_wolfe_rows
+from rerankers.exposure.optimal.frank_wolfe import Objective, Optimum, frank_wolfe_rows
 from rerankers.policies.mixture import Mixture
 from rerankers.values.rankings import Rankings
 

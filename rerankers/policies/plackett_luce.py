@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers.exposure.checks import logit_array
-from rerankers.exposure.plackett_luce import plackett_luce_exposure
+from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
 from rerankers.exposure.rows import buckets
 from rerankers.policies._race import Race, Stratified
 from rerankers.policies.base import TILE, check_rankings, check_rows, draw
@@ -69,7 +69,7 @@ class PlackettLuce:
         return draw(self, n, 0, depth, lambda row: Stratified(self.logit[self.over.row(row)], seed, self.stream[row]))
 
     def exposure(self, browsing: Browsing) -> Exposure:
-        """Return the exact expected exposure; see `rerankers.exposure.plackett_luce` for what it costs."""
+        """Return the exact expected exposure; see `rerankers.exposure.closed_form.plackett_luce` for what it costs."""
         return Exposure(self.over, plackett_luce_exposure(self.over.indptr, self.logit, browsing))
 
     def log_prob(self, rankings: Rankings) -> NDArray[np.float64]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers._base.streams import stream_key, uniforms
-from rerankers.exposure.permutahedron import document_array, padded_weights
-from rerankers.exposure.transpositions import check_reachable, find_swaps, level_with, settled
+from rerankers.exposure.optimal.permutahedron import document_array, padded_weights
+from rerankers.exposure.optimal.transpositions import check_reachable, find_swaps, level_with, settled
 from rerankers.policies.base import check_rankings, check_rows, draw, tiles
 from rerankers.values.exposure import Exposure
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transpositions:
-    """Rankings by independent random swaps; see `rerankers.exposure.transpositions`.
+    """Rankings by independent random swaps; see `rerankers.exposure.optimal.transpositions`.
 
     Place i of a row starts with the document ``order[i]`` of the row at rank i; then, one swap after the other, the
     documents of two places exchange their ranks with the probability of the swap.
@@ -148,7 +148,7 @@ class Transpositions:
         Equal continuations make exposure a weight of ranks, and what the swaps make of weights in expectation takes
         one pass over them.
         """
-        from rerankers.exposure._transposition_loops import swap_weights
+        from rerankers.exposure.optimal.transposition_loops import swap_weights
 
         value = np.empty(self.over.nnz)
         for row in range(len(self.over)):

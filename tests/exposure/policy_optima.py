@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize, nnls
 
 from rerankers.exposure import DCG, ERR, GERR, RBP, Browsing, Positions, TopKSet
-from rerankers.exposure.frank_wolfe import Optimum
-from rerankers.exposure.oracle import Oracle
+from rerankers.exposure.optimal.frank_wolfe import Optimum
+from rerankers.exposure.optimal.oracle import Oracle
 
 SPECS = st.one_of(
     st.builds(RBP, st.sampled_from([0.0, 0.4, 0.9, 1.0]), st.sampled_from([None, 2])),

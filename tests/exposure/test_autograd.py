@@ -14,7 +14,7 @@ from exposure_twins import one_row, pointers
 from rerankers.exposure import DCG, ERR, GERR, RBP, Cascade, TopKSet, equal_exposure_target
 from rerankers.exposure import pl_exposure as plain_exposure
 from rerankers.exposure.autograd import pl_exposure, plackett_luce_exposure
-from rerankers.exposure.plackett_luce import plackett_luce_exposure as plain_block
+from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure as plain_block
 
 RNG = np.random.default_rng(41)
 GRADES = np.array([0, 2, 1, 0, 0, 1, 3])

@@ -7,8 +7,8 @@ import pytest
 from exposure_twins import one_row
 
 from rerankers.exposure import DCG, RBP, Cascade, Positions, TopKSet, pl_exposure
+from rerankers.exposure.closed_form.plackett_luce import exact_exposure
 from rerankers.exposure.gradients import pl_exposure_gradient
-from rerankers.exposure.plackett_luce import exact_exposure
 
 RNG = np.random.default_rng(23)
 

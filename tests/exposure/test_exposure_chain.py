@@ -11,10 +11,10 @@ from exposure_twins import subset_exposure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerankers.exposure import _sweep
-from rerankers.exposure._chain import chain_exposure, chain_gradient
-from rerankers.exposure._quadrature import race_exposure
-from rerankers.exposure.marginals import rank_marginals, weighted_race
+from rerankers.exposure.closed_form import sweep as _sweep
+from rerankers.exposure.closed_form.chain import chain_exposure, chain_gradient
+from rerankers.exposure.closed_form.marginals import rank_marginals, weighted_race
+from rerankers.exposure.closed_form.quadrature import race_exposure
 
 RNG = np.random.default_rng(31)
 SCORES = st.lists(st.floats(-3, 3) | st.floats(-40, 40) | st.floats(-900, 900), min_size=1, max_size=7)

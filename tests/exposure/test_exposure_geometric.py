@@ -8,10 +8,11 @@ from exposure_twins import subset_exposure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerankers.exposure import _mixture, _sweep
-from rerankers.exposure._geometric import geometric_exposure, geometric_gradient, geometric_mixture
-from rerankers.exposure._quadrature import race_exposure
-from rerankers.exposure.marginals import weighted_race
+from rerankers.exposure.closed_form import mixture as _mixture
+from rerankers.exposure.closed_form import sweep as _sweep
+from rerankers.exposure.closed_form.geometric import geometric_exposure, geometric_gradient, geometric_mixture
+from rerankers.exposure.closed_form.marginals import weighted_race
+from rerankers.exposure.closed_form.quadrature import race_exposure
 
 RNG = np.random.default_rng(37)
 SCORES = st.lists(st.floats(-3, 3) | st.floats(-40, 40) | st.floats(-900, 900), min_size=1, max_size=7)

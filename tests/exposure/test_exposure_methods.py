@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rerankers.exposure import DCG, Positions, pl_exposure
-from rerankers.exposure._chain import chain_exposure, chain_gradient
-from rerankers.exposure._geometric import geometric_exposure, geometric_gradient, geometric_mixture
-from rerankers.exposure._levels import by_gap
-from rerankers.exposure._nodes import COARSE, refined
-from rerankers.exposure._quadrature import race_exposure, race_gradient
-from rerankers.exposure._route import routed
+from rerankers.exposure.closed_form.chain import chain_exposure, chain_gradient
+from rerankers.exposure.closed_form.geometric import geometric_exposure, geometric_gradient, geometric_mixture
+from rerankers.exposure.closed_form.levels import by_gap
+from rerankers.exposure.closed_form.marginals import _falls_sharply, rank_marginals, weighted_gradient, weighted_race
+from rerankers.exposure.closed_form.nodes import COARSE, refined
+from rerankers.exposure.closed_form.quadrature import race_exposure, race_gradient
+from rerankers.exposure.closed_form.route import routed
 from rerankers.exposure.gradients import pl_exposure_gradient
-from rerankers.exposure.marginals import _falls_sharply, rank_marginals, weighted_gradient, weighted_race
 
 RNG = np.random.default_rng(31)
 CHANCES = st.sampled_from([0.0, 1.0, 0.3, 1e-12, 1 - 1e-12]) | st.floats(0, 1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rerankers.exposure import DCG, GERR, RBP, Cascade, Positions, TopKSet, pl_exposure, pl_rank_marginals
-from rerankers.exposure.plackett_luce import exact_exposure, plackett_luce_exposure
+from rerankers.exposure.closed_form.plackett_luce import exact_exposure, plackett_luce_exposure
 
 RNG = np.random.default_rng(5)
 SCORES = st.integers(0, 9).flatmap(

@@ -16,7 +16,7 @@ from scipy.sparse import eye as identity
 from scipy.sparse import kron, vstack
 
 from rerankers._base.errors import InfeasibleError
-from rerankers.exposure.foeir import FairExposure, foeir
+from rerankers.exposure.optimal.foeir import FairExposure, foeir
 
 KINDS = {"parity": "demographic_parity", "treatment": "disparate_treatment", "impact": "disparate_impact"}
 CONSTRAINT = st.sampled_from(sorted(KINDS))

@@ -14,10 +14,10 @@ from policy_optima import GRADES, SEEDS, SPECS, all_exposures, check_policy, lea
 from scipy.optimize import isotonic_regression
 
 from rerankers.exposure import DCG, ERR, GERR, RBP, Cascade, Positions, TopKSet, equal_exposure_target
-from rerankers.exposure.frank_wolfe import frank_wolfe, frank_wolfe_rows
-from rerankers.exposure.losses import GroupKL, SquaredLoss
-from rerankers.exposure.sums import Linear, Weighted
-from rerankers.exposure.welfare import GeneralisedGini, NashWelfare
+from rerankers.exposure.optimal.frank_wolfe import frank_wolfe, frank_wolfe_rows
+from rerankers.exposure.optimal.losses import GroupKL, SquaredLoss
+from rerankers.exposure.optimal.sums import Linear, Weighted
+from rerankers.exposure.optimal.welfare import GeneralisedGini, NashWelfare
 
 
 @settings(deadline=None, max_examples=60)

@@ -14,11 +14,11 @@ from scipy.optimize import linprog
 
 from rerankers._base.errors import InfeasibleError
 from rerankers.exposure import DCG, GERR, RBP, Cascade, TopKSet, equal_exposure_target
-from rerankers.exposure.frank_wolfe import frank_wolfe
-from rerankers.exposure.least_loss import FloorOptimum, least_loss_with_utility
-from rerankers.exposure.losses import GroupKL, SquaredLoss
-from rerankers.exposure.sums import Linear
-from rerankers.exposure.welfare import NashWelfare
+from rerankers.exposure.optimal.frank_wolfe import frank_wolfe
+from rerankers.exposure.optimal.least_loss import FloorOptimum, least_loss_with_utility
+from rerankers.exposure.optimal.losses import GroupKL, SquaredLoss
+from rerankers.exposure.optimal.sums import Linear
+from rerankers.exposure.optimal.welfare import NashWelfare
 
 PARTS = st.sampled_from([0.0, 0.3, 0.9, 0.999, 1.0])
 

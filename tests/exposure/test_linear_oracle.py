@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from policy_optima import all_exposures
 
 from rerankers.exposure import DCG, GERR, RBP, Browsing, Cascade, Positions, TopKSet
-from rerankers.exposure.oracle import Oracle, best_ranking
+from rerankers.exposure.optimal.oracle import Oracle, best_ranking
 
 GAIN = st.floats(-2, 2) | st.integers(-2, 2)
 CONTINUATION = st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerankers.exposure._objective import curvature_of, matrix_of, scale_of
-from rerankers.exposure.losses import GroupKL, SquaredLoss
-from rerankers.exposure.sums import Linear, Weighted
-from rerankers.exposure.welfare import GeneralisedGini, NashWelfare
+from rerankers.exposure.optimal.losses import GroupKL, SquaredLoss
+from rerankers.exposure.optimal.objective import curvature_of, matrix_of, scale_of
+from rerankers.exposure.optimal.sums import Linear, Weighted
+from rerankers.exposure.optimal.welfare import GeneralisedGini, NashWelfare
 
 RNG = np.random.default_rng(12)
 N = 6

@@ -19,8 +19,13 @@ from permutahedron_twins import (
     vertices,
 )
 
-from rerankers.exposure.fair_points import fair_point_on_ray, nearest_fair_point
-from rerankers.exposure.permutahedron import duality_gap, majorisation_excess, pareto_front, project_permutahedron
+from rerankers.exposure.optimal.fair_points import fair_point_on_ray, nearest_fair_point
+from rerankers.exposure.optimal.permutahedron import (
+    duality_gap,
+    majorisation_excess,
+    pareto_front,
+    project_permutahedron,
+)
 
 VALUES = st.lists(st.floats(-3, 3) | st.integers(-2, 2), max_size=5)
 RNG = np.random.default_rng(5)

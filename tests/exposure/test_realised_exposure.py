@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from permutahedron_twins import WEIGHTS, hull_point, vertices
 
-from rerankers.exposure.caratheodory import decompose
-from rerankers.exposure.permutahedron import project_permutahedron
-from rerankers.exposure.transpositions import Swaps, settled, transpositions
+from rerankers.exposure.optimal.caratheodory import decompose
+from rerankers.exposure.optimal.permutahedron import project_permutahedron
+from rerankers.exposure.optimal.transpositions import Swaps, settled, transpositions
 
 RANDOM = st.randoms(use_true_random=False)
 

@@ -14,13 +14,13 @@ from scipy.optimize import linprog
 
 from rerankers._base.errors import InfeasibleError
 from rerankers.exposure import DCG, GERR, RBP, Cascade
-from rerankers.exposure.foeir import foeir
-from rerankers.exposure.frank_wolfe import frank_wolfe
-from rerankers.exposure.least_loss import least_loss_with_utility
-from rerankers.exposure.losses import GroupKL, SquaredLoss
-from rerankers.exposure.several_floors import FloorsOptimum, least_loss_with_floors
-from rerankers.exposure.sums import Linear
-from rerankers.exposure.welfare import NashWelfare
+from rerankers.exposure.optimal.foeir import foeir
+from rerankers.exposure.optimal.frank_wolfe import frank_wolfe
+from rerankers.exposure.optimal.least_loss import least_loss_with_utility
+from rerankers.exposure.optimal.losses import GroupKL, SquaredLoss
+from rerankers.exposure.optimal.several_floors import FloorsOptimum, least_loss_with_floors
+from rerankers.exposure.optimal.sums import Linear
+from rerankers.exposure.optimal.welfare import NashWelfare
 
 
 @settings(deadline=None, max_examples=25)

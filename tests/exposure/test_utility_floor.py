@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from permutahedron_twins import WEIGHTS, plain_excess, vertices
 
 from rerankers._base.errors import InfeasibleError
-from rerankers.exposure.fair_points import fair_point_on_ray
-from rerankers.exposure.permutahedron import majorisation_excess, pareto_front, project_permutahedron
-from rerankers.exposure.utility_floor import least_unfair_with_utility
+from rerankers.exposure.optimal.fair_points import fair_point_on_ray
+from rerankers.exposure.optimal.permutahedron import majorisation_excess, pareto_front, project_permutahedron
+from rerankers.exposure.optimal.utility_floor import least_unfair_with_utility
 
 VALUES = st.lists(st.floats(-2, 2) | st.integers(0, 2), min_size=1, max_size=5)
 

@@ -7,9 +7,9 @@ import pytest
 from policy_worlds import matrices, rows, streams
 
 from rerankers.exposure import GERR, RBP, TopKSet
-from rerankers.exposure.frank_wolfe import frank_wolfe, frank_wolfe_rows
-from rerankers.exposure.least_loss import least_loss_with_utility
-from rerankers.exposure.losses import SquaredLoss
+from rerankers.exposure.optimal.frank_wolfe import frank_wolfe, frank_wolfe_rows
+from rerankers.exposure.optimal.least_loss import least_loss_with_utility
+from rerankers.exposure.optimal.losses import SquaredLoss
 from rerankers.exposure.targets import equal_exposure
 from rerankers.policies.optimal import mixture_of, optimal_policy
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from policy_worlds import every_ranking, matrices, rows, streams
 
 from rerankers.exposure import DCG, GERR, RBP, Cascade, Positions, TopKSet
-from rerankers.exposure.permutahedron import project_permutahedron
+from rerankers.exposure.optimal.permutahedron import project_permutahedron
 from rerankers.exposure.rankings import exposure_of
 from rerankers.policies.caratheodory import mixture_of_exposure
 from rerankers.policies.transpositions import Transpositions

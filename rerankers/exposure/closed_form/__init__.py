@@ -1,0 +1,1 @@
+"""Exact exposure of Plackett-Luce policies and its gradients: one file an integral, `route` chooses among them."""
