@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rerankers._base.errors import ConfigError
 from rerankers.exposure.browsing import GERR, BrowsingModel
@@ -49,8 +48,8 @@ def evaluate_in_memory(
         return table
     judged = qrels_table(qrels)
     answered = read_run(run)
-    queries, query = _coded(Ids(pa.array(answered.qids, pa.large_string())), judged.qids, in_order=False)
-    docs, doc = _coded(answered.docs, judged.docno, in_order=True)
+    queries, query = _queries(answered.qids, judged.qids)
+    docs, doc = _documents(answered.docs, judged.docno)
     judgments, _ = judged.bind_coded(len(queries), query, doc)
     rankings = answered.rankings
     if docs is not answered.docs:
@@ -78,16 +77,17 @@ def _check_alone(preset: str, given: Mapping[str, Any]) -> None:
             raise ConfigError(f"{name}: found {value}, although preset={preset} says it; leave it out")
 
 
-def _coded(ranked: Ids, judged: pa.LargeStringArray, *, in_order: bool) -> tuple[Ids, NDArray[np.int32]]:
-    """Return the ids of the run with those that only the judgments have, and the code of each judged one.
+def _queries(ranked: Sequence[str], judged: pa.LargeStringArray) -> tuple[Ids, NDArray[np.int32]]:
+    """Return the query ids of the run, then those that only the judgments have, and the code of each judged one."""
+    names = judged.to_pylist()
+    code = {name: place for place, name in enumerate(dict.fromkeys([*ranked, *names]))}
+    return Ids(pa.array(list(code), pa.large_string())), np.array([code[name] for name in names], dtype=np.int32)
 
-    Parameters
-    ----------
-    in_order
-        sort all of them; else the new ones follow those of the run.
-    """
+
+def _documents(ranked: Ids, judged: pa.LargeStringArray) -> tuple[Ids, NDArray[np.int32]]:
+    """Return the sorted ids of all documents, those of the run if these are all, and the code of each judged one."""
     code = ranked.codes(judged)
     if np.all(code >= 0):
         return ranked, code
-    both = Ids.union(ranked, judged) if in_order else Ids.of(pc.unique(pa.concat_arrays([ranked.names, judged])))
-    return both, both.codes(judged)
+    docs = Ids.union(ranked, judged)
+    return docs, docs.codes(judged)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SMALL = 128  # rows up to this length are raced from the first rank on
-SHARE = 8  # of longer rows, one rank in eight is searched for, from the first
+SHARE = 8  # of longer rows, one rank in eight is searched for, from the first,
+MOST = 256  # but no more: a race for the others costs about as much whatever their number
 
 
 class Race:
@@ -36,7 +37,7 @@ class Race:
 
     def __init__(self, logit: NDArray[np.float64], seed: int, stream: NDArray[np.uint64]) -> None:
         score = bounded(logit)
-        self.searched = 0 if len(score) <= SMALL else len(score) // SHARE
+        self.searched = 0 if len(score) <= SMALL else min(len(score) // SHARE, MOST)
         self._clocks = stream_key(seed, stream, "plackett_luce")
         self._order = np.argsort(-score, kind="stable").astype(np.int32) if self.searched else None
         self._score = score if self._order is None else score[self._order]
@@ -69,7 +70,7 @@ class Race:
         counter = np.random.Philox(key=self._states)
         counter.advance(first)  # one counter a draw: its four words are the state of the draw's own numbers
         state = counter.random_raw(4 * len(place)).reshape(-1, 4)
-        search_ranks(self._score, *self._scaled, state, place)
+        search_ranks(*self._scaled, state, place)
 
 
 class Stratified:

@@ -13,19 +13,47 @@ if TYPE_CHECKING:
 
     Word = np.uint64
 
-REACH = 50.0  # nats: together with log n, what no draw from a table crosses
 BLOCK = 500.0  # nats of one block of scaled weights
 NEXT = np.exp(-BLOCK)  # what a weight of the next block counts for
+TAIL = 1.0 / 32.0  # of the weight of a table lies at most this much outside of it
 PATIENCE = 6  # draws of documents that are taken, beside a quarter of the table, before the table is made anew
 _17, _23, _41, _45, _19, _11 = (np.uint64(number) for number in (17, 23, 41, 45, 19, 11))
 _GRID = 2.0**-53
 
 
-def scaled(score: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Return weight (n,) and block (n,) with exp(score - score[0]) = weight exp(-500 block), weight never denormal."""
+def scaled(score: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+    """Return the weights of scores (n,), finite and descending, in units that suit each.
+
+    Returns
+    -------
+    weight, rest, block
+        float64 (n,), (n + 1,) and int32 (n + 1,): exp(score[j] - score[0]) is weight[j] exp(-500 block[j]), never
+        denormal; the sum of it from j on is rest[j] exp(-500 block[j]), summed from the smallest.
+    """
+    n = len(score)
     below = score[0] - score
-    block = np.floor(below / BLOCK)
-    return np.exp(block * BLOCK - below), block.astype(np.int32)
+    block = np.empty(n + 1, dtype=np.int32)
+    block[:n] = np.floor(below / BLOCK)
+    block[n] = block[n - 1]
+    weight = np.exp(block[:n] * BLOCK - below)
+    rest = np.zeros(n + 1)
+    sum_up(weight, block, rest)
+    return weight, rest, block
+
+
+@compiled
+def sum_up(weight: NDArray[np.float64], block: NDArray[np.int32], rest: NDArray[np.float64]) -> None:
+    """Fill in rest (n + 1,), see `scaled`."""
+    for j in range(len(weight) - 1, -1, -1):
+        rest[j] = weight[j] + _in_units(rest[j + 1], block[j + 1], block[j])
+
+
+@compiled
+def _in_units(value: float, block: int, unit: int) -> float:
+    """Return a sum of one block in the units of the same or an earlier one."""
+    if block == unit:
+        return value
+    return value * NEXT if block == unit + 1 else 0.0
 
 
 @compiled
@@ -44,36 +72,45 @@ def _step(s0: Word, s1: Word, s2: Word, s3: Word) -> tuple[float, Word, Word, Wo
 
 
 @compiled
-def _extend(left: NDArray[np.int32], size: int, end: int, score: NDArray[np.float64]) -> tuple[int, int]:
-    """Add to the places ``left[:size]`` those from ``end`` on that a draw can reach; return the new size and end."""
-    n = len(score)
-    if size == 0 and end < n:
-        left[0] = end
-        size, end = 1, end + 1
-    lowest = score[left[0]] - REACH - np.log(n)
-    while end < n and score[end] >= lowest:
-        left[size] = end
-        size += 1
-        end += 1
-    return size, end
-
-
-@compiled
 def _table(
     left: NDArray[np.int32],
     size: int,
+    end: int,
     weight: NDArray[np.float64],
+    rest: NDArray[np.float64],
     block: NDArray[np.int32],
+    taken: NDArray[np.int32],
+    draw: int,
     upto: NDArray[np.float64],
     guide: NDArray[np.int32],
-) -> float:
-    """Fill in the running sums of weights and where to look in them; return the scale from a sum to its guide."""
-    total = 0.0
-    first = block[left[0]]
+) -> tuple[int, int, float, float]:
+    """Sum up the weights of the places ``left[:size]`` and of further ones, until few lie outside.
+
+    Returns
+    -------
+    size, end, scale, tail
+        places in the table, the first place after it, what brings a sum to its guide, and the weight from ``end`` on
+        in the units of the first place.
+    """
+    n, total = len(weight), 0.0
+    if size == 0:
+        while taken[end] == draw:
+            end += 1
+        left[0] = end
+        size, end = 1, end + 1
+    unit = block[left[0]]
     for j in range(size):
-        place = left[j]
-        total += weight[place] if block[place] == first else weight[place] * NEXT
+        total += _in_units(weight[left[j]], block[left[j]], unit)
         upto[j] = total
+    tail = _in_units(rest[end], block[end], unit)
+    while end < n and tail > total * TAIL:
+        if taken[end] != draw:
+            left[size] = end
+            total += _in_units(weight[end], block[end], unit)
+            upto[size] = total
+            size += 1
+        end += 1
+        tail = _in_units(rest[end], block[end], unit)
     scale = size / total
     filled = 0
     for j in range(size):
@@ -81,47 +118,57 @@ def _table(
         while filled <= bucket and filled <= size:
             guide[filled] = j
             filled += 1
-    return scale
+    return size, end, scale, tail
+
+
+@compiled
+def _outside(number: float, end: int, rest: NDArray[np.float64], block: NDArray[np.int32], unit: int) -> int:
+    """Return the place from ``end`` on whose share of the sums towards the end holds a number below their total."""
+    low, high = end, len(rest) - 1  # rest[low] > number >= rest[high]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _in_units(rest[middle], block[middle], unit) > number:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @compiled
 def search_ranks(
-    score: NDArray[np.float64],
     weight: NDArray[np.float64],
+    rest: NDArray[np.float64],
     block: NDArray[np.int32],
     state: NDArray[np.uint64],
     out: NDArray[np.int32],
 ) -> None:
     """Draw places in proportion to their weights, without replacement: the first ranks of each draw.
 
-    A place is looked up in a table of running sums (Chen & Asau 1974) and drawn again if it is taken already. Once too
-    many draws are lost, the table is made anew of the places that are left, so that new tables cost about as much as
-    the lost draws. A draw does not depend on how many ranks are wanted.
+    A place is looked up in a table of running sums (Chen & Asau 1974) and drawn again if it is taken already. The
+    table holds the heaviest places; the few draws outside of it search the sums of all. Once too many draws are lost,
+    the table is made anew of the places that are left, so that new tables cost about as much as the lost draws. A
+    draw does not depend on how many ranks are wanted.
 
     Parameters
     ----------
-    score
-        float64 (n,), logits, descending, finite.
-    weight, block
-        float64 (n,) and int32 (n,), exp(score) = weight exp(-500 block) up to a factor that all share.
+    weight, rest, block
+        of the places, heaviest first, see `scaled`.
     state
         uint64 (draws, 4), of the random numbers of each draw.
     out
         int32 (draws, k), k <= n, filled in.
     """
-    n, draws, k = len(score), out.shape[0], out.shape[1]
+    n, draws, k = len(weight), out.shape[0], out.shape[1]
     first_upto, upto_left = np.empty(n), np.empty(n)
     first_guide, guide_left = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32)
     first_left, left_left = np.empty(n, np.int32), np.empty(n, np.int32)
     taken = np.full(n, -1, np.int32)
-    first_size, first_end = _extend(first_left, 0, 0, score)
-    first_scale = _table(first_left, first_size, weight, block, first_upto, first_guide)
+    first = _table(first_left, 0, 0, weight, rest, block, taken, 0, first_upto, first_guide)
     for draw in range(draws):
         s0, s1, s2, s3 = state[draw, 0], state[draw, 1], state[draw, 2], state[draw, 3]
         left, upto, guide = first_left, first_upto, first_guide
-        size, end, scale, found, lost = first_size, first_end, first_scale, 0, 0
-        total = upto[size - 1]
-        rank = 0
+        size, end, scale, tail = first
+        found, lost, rank = 0, 0, 0
         while rank < k:
             if found == size or lost > PATIENCE + size // 4:
                 kept = 0
@@ -130,19 +177,24 @@ def search_ranks(
                         left_left[kept] = left[j]
                         kept += 1
                 left, upto, guide = left_left, upto_left, guide_left
-                size, end = _extend(left, kept, end, score)
-                scale = _table(left, size, weight, block, upto, guide)
-                total, found, lost = upto[size - 1], 0, 0
+                size, end, scale, tail = _table(left, kept, end, weight, rest, block, taken, draw, upto, guide)
+                found, lost = 0, 0
+            total = upto[size - 1]
             number, s0, s1, s2, s3 = _step(s0, s1, s2, s3)
-            number *= total
-            j = guide[int(number * scale)]
-            while upto[j] <= number:
-                j += 1
-            place = left[j]
+            number *= total + tail
+            inside = number < total
+            if inside:
+                j = guide[int(number * scale)]
+                while upto[j] <= number:
+                    j += 1
+                place = left[j]
+            else:
+                number, s0, s1, s2, s3 = _step(s0, s1, s2, s3)
+                place = _outside(number * tail, end, rest, block, block[left[0]])
             if taken[place] == draw:
                 lost += 1
                 continue
             taken[place] = draw
             out[draw, rank] = place
             rank += 1
-            found += 1
+            found += inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,10 +74,14 @@ def plain_lines(path: Path) -> QrelsLines | None:
     if not lines:
         return None
     qids, docnos, grades, numbers, blank = zip(*lines, strict=True)
-    qid, docno = (pa.chunked_array(parts).unify_dictionaries().combine_chunks() for parts in (qids, docnos))
+    qid, docno = (_one(parts) for parts in (qids, docnos))
     grade, number = np.concatenate(grades), np.concatenate(numbers)
     query, doc = (column.indices.to_numpy() for column in (qid, docno))
     return QrelsLines(qid.dictionary, docno.dictionary, query, doc, grade, number, sum(blank))
+
+
+def _one(parts: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
+    return parts[0] if len(parts) == 1 else pa.chunked_array(parts).unify_dictionaries().combine_chunks()
 
 
 def _plain_block(block: bytes, width: int, first: int) -> tuple[Any, ...] | None:

@@ -35,27 +35,38 @@ def plain_numbers(state: list[int]):
 
 
 def plain_search(score: np.ndarray, state: list[int], k: int) -> list[int]:
-    """One place after the other: the first whose running sum of weights is above a uniform share of the total."""
-    numbers, order, left, lost = plain_numbers(state), [], None, 0
+    """Draw in proportion to weights until a new place comes, from a table of the heaviest places and from the rest."""
+
+    def sums() -> tuple[np.ndarray, float, float]:
+        unit = np.exp(score - (score[table[0]] if table else score))
+        return unit, unit[table].sum(), unit[end:].sum()
+
+    numbers, order, n = plain_numbers(state), [], len(score)
+    table, end, lost = [], 0, 0
     while len(order) < k:
-        if left is None or not set(left) - set(order) or lost > 6 + len(left) // 4:
-            free = [place for place in range(len(score)) if place not in order]
-            left = [place for place in free if score[place] >= score[free[0]] - 50 - np.log(len(score))]
-            weight, block = scaled_weights(score)
-            upto = np.cumsum(weight[left] * np.exp(-500.0 * (block[left] - block[left[0]])))
-            lost = 0
-        place = left[int(np.searchsorted(upto, next(numbers) * upto[-1], side="right"))]
-        if place in order:
-            lost += 1
+        free = [place for place in table if place not in order]
+        if not free or lost > 6 + len(table) // 4:
+            table, lost = free, 0
+            unit, total, rest = sums()
+            while not table or (end < n and rest > total / 32):
+                table += [end] if end not in order else []
+                end += 1
+                unit, total, rest = sums()
+        number = next(numbers) * (total + rest)
+        if number < total:
+            place = table[int(np.searchsorted(np.cumsum(unit[table]), number, side="right"))]
         else:
-            order.append(place)
+            number = next(numbers) * rest
+            place = max(place for place in range(end, n) if unit[place:].sum() > number)
+        lost += place in order
+        order += [place] if place not in order else []
     return order
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(1, 60),
-    st.sampled_from([0.0, 1.0, 20.0, 300.0]),
+    st.sampled_from([0.0, 1.0, 4.0, 20.0, 60.0]),
     st.integers(0, 2**32 - 1),
 )
 def test_agrees_with_the_plain_search(n: int, scale: float, seed: int) -> None:
@@ -64,7 +75,7 @@ def test_agrees_with_the_plain_search(n: int, scale: float, seed: int) -> None:
     score -= score[0]
     state = rng.integers(0, 2**64, size=(5, 4), dtype=np.uint64)
     found = np.empty((5, n), dtype=np.int32)
-    search_ranks(score, *scaled_weights(score), state, found)
+    search_ranks(*scaled_weights(score), state, found)
     assert found.tolist() == [plain_search(score, row.tolist(), n) for row in state]
 
 
@@ -73,6 +84,16 @@ def search_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let searches find all ranks of rows of any length."""
     monkeypatch.setattr(_race, "SMALL", 0)
     monkeypatch.setattr(_race, "SHARE", 1)
+
+
+def test_weights_far_apart_keep_their_units() -> None:
+    score = np.array([0.0, -499.0, -501.0, -999.5, -1700.0, -1700.5])
+    weight, rest, block = scaled_weights(score)
+    assert block.tolist() == [0, 0, 1, 1, 3, 3, 3]
+    np.testing.assert_allclose(np.log(weight) - 500.0 * block[:-1], score, rtol=1e-14)
+    sums = [np.logaddexp.reduce(score[j:]) for j in range(6)]
+    np.testing.assert_allclose(np.log(rest[:-1]) - 500.0 * block[:-1], sums, atol=1e-12)
+    assert rest[-1] == 0
 
 
 @pytest.mark.usefixtures("search_only")
@@ -84,6 +105,7 @@ def search_only(monkeypatch: pytest.MonkeyPatch) -> None:
         [8.0, 0, 7.0, -1.0],  # nearly all draws are lost after the first ranks
         [0, -40, -39, -41],
         [0, -1000, -1001, -np.inf],
+        [0, -3.5, -3.6, -3.7],  # most draws outside of the first table
     ],
 )
 def test_every_ranking_as_often_as_it_should(score: list[float]) -> None:
