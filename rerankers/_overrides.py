@@ -10,20 +10,35 @@ from rerankers._base.errors import ConfigError
 SINGLE = frozenset({"output", "path", "cache"})
 """Paths that are never a list, so that ``output=[mine]`` is a folder called ``[mine]``."""
 
-PATHS = SINGLE | {"query", "queries", "run", "qrels", "sequence", "targets", "policy", "corpus", "input"}
+PATHS = SINGLE | {
+    "query",
+    "queries",
+    "run",
+    "qrels",
+    "sequence",
+    "targets",
+    "policy",
+    "corpus",
+    "input",
+    "data",
+    "results",
+}
 """Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
 
 LISTS = frozenset({"measures.names"})
 """Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""
 
-RENAMED = {"evaluate": {"groups": "groups.path"}}
-"""``groups`` chooses an option in ``run`` and names a file in ``evaluate``; Hydra takes the bare word for an option."""
+RENAMED = {"evaluate": {"groups": "groups.path"}, "submit": {"groups": "groups.path"}}
+"""``groups`` chooses an option in ``run`` and names a file elsewhere; Hydra takes the bare word for an option."""
+
+IRDS = "irds:"
+"""``collection=irds:ID`` is short for ``collection=ir_datasets collection.id=ID``."""
 
 _OVERRIDE = re.compile(r"(\+{0,2})([A-Za-z_][\w./@:-]*)=(.*)", re.DOTALL)
 
 
 def quote_overrides(command: str, words: list[str]) -> list[str]:
-    """Quote the values of path and text keys; everything else stays as it is.
+    """Quote the values of path and text keys, write out ``collection=irds:ID``; everything else stays as it is.
 
     ``[A,B]`` stays a list, with its items quoted (an item that holds a comma outside brackets is quoted by the
     user); a value that is already quoted or ``null`` stays. ``${...}`` still interpolates, ``~/`` is the home folder.
@@ -31,9 +46,20 @@ def quote_overrides(command: str, words: list[str]) -> list[str]:
     Raises
     ------
     ConfigError
-        for a path without a value, as an unset shell variable leaves it.
+        for a path or an id without a value, as an unset shell variable leaves it.
     """
-    return [_quote_word(word, RENAMED.get(command, {})) for word in words]
+    written = (part for word in words for part in _written_out(word))
+    return [_quote_word(word, RENAMED.get(command, {})) for word in written]
+
+
+def _written_out(word: str) -> list[str]:
+    key, _, value = word.partition("=")
+    if key != "collection" or not value.startswith(IRDS):
+        return [word]
+    name = value.removeprefix(IRDS)
+    if not name:
+        raise ConfigError("collection: found irds: without an id; expected one, for instance collection=irds:vaswani")
+    return ["collection=ir_datasets", f"collection.id={name}"]
 
 
 def _quote_word(word: str, renamed: dict[str, str]) -> str:

@@ -100,7 +100,7 @@ def _compare(words: list[str]) -> int:
     bare, rest, before = list[str](), list[str](), ""
     for word in words:
         is_folder = not word.startswith("-") and not _KEY.match(word) and before not in FLAGS_WITH_VALUE
-        (bare if is_folder else rest).append(word if is_folder else _quoted(word, "results"))
+        (bare if is_folder else rest).append(word)
         before = word
     results = [f"results=[{','.join(quote(word) for word in bare)}]"] if bare else []
     return hydra_command("compare", [*rest, *results], _compare_task)
@@ -109,15 +109,7 @@ def _compare(words: list[str]) -> int:
 def _reproduce(words: list[str]) -> int:
     from rerankers._hydra import hydra_command
 
-    return hydra_command("reproduce", [_quoted(word, "data") for word in words], _reproduce_task)
-
-
-def _quoted(word: str, key: str) -> str:
-    """Quote the path behind a key, unless it is a list."""
-    from rerankers._overrides import quote
-
-    name, _, value = word.partition("=")
-    return f"{key}={quote(value)}" if name == key and value and not value.startswith("[") else word
+    return hydra_command("reproduce", words, _reproduce_task)
 
 
 def _doctor(words: list[str]) -> int:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 LICENCES = {
-    "S2": "TREC Fair Ranking 2019 and 2020 come from Semantic Scholar, under the S2 dataset licence: non-commercial use "
-    "only; neither the files nor excerpts nor lists of ids may be passed on.",
-    "NIST": "The annotations of authors in TREC Fair Ranking 2019 and 2020 are by NIST, of documents under the S2 dataset "
-    "licence: do not pass them on, nor names of authors.",
+    "S2": "TREC Fair Ranking 2019 and 2020 come from Semantic Scholar. Its S2 dataset licence allows non-commercial "
+    "use only; neither the files nor excerpts nor lists of ids may be passed on.",
+    "NIST": "Annotations of authors in TREC Fair Ranking 2019 and 2020 are by NIST, over documents of Semantic "
+    "Scholar, whose terms hold for them too; never pass on names of authors.",
     "CC BY-SA 3.0": "TREC Fair Ranking 2021 and 2022 come from Wikipedia, CC BY-SA 3.0: name the source, and pass on "
     "what you make of the texts under the same licence only.",
     "MIT": "Files of the TREC Fair Ranking repositories are under the MIT licence: keep its notice with copies.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import yaml
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
+from rerankers.collections.official_files import check_editions
 from rerankers.measures.group_exposure import SCHEMA as GROUP_SCHEMA
 from rerankers.measures.summary import summarise, write_results
 from rerankers.measures.table import concat
@@ -68,6 +69,8 @@ def evaluate_preset(job: PresetJob, folder: Path) -> tuple[ReportData, tuple[str
     check_output(job.inputs.runs, folder)
     with claimed(folder) as staging:
         outcome = job.preset.evaluate(job.inputs)
+        editions = check_editions(path for path in _named_files(job.inputs).values())
+        outcome = replace(outcome, counts={**outcome.counts, **({"official files": editions} if editions else {})})
         watch.lap("read and measure")
         table = concat(outcome.tables.values())
         summary = _summary(job, outcome, table)
@@ -88,10 +91,13 @@ def evaluate_preset(job: PresetJob, folder: Path) -> tuple[ReportData, tuple[str
         return report, outcome.differences
 
 
-def _files(inputs: Inputs) -> dict[str, Any]:
+def _named_files(inputs: Inputs) -> dict[str, Path]:
     words = ("qrels", "groups", "sequence", "targets")
-    named = {word: path.name for word in words if (path := getattr(inputs, word)) is not None}
-    return {**named, "runs": list(inputs.systems)}
+    return {word: path for word in words if (path := getattr(inputs, word)) is not None}
+
+
+def _files(inputs: Inputs) -> dict[str, Any]:
+    return {**{word: path.name for word, path in _named_files(inputs).items()}, "runs": list(inputs.systems)}
 
 
 def _summary(job: PresetJob, outcome: Outcome, table: pa.Table) -> dict[str, Any]:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, InputError
 from rerankers.runs import read_policy
 from rerankers.runs.policy import StoredPolicy
 from rerankers.stages.validate import known_keys, one_path, read_track_queries, whole
-from rerankers.tracks.losses import Losses, losses, read_judgments
+from rerankers.tracks.losses import Losses, losses, read_judgments, read_loss_groups
 from rerankers.tracks.sequences import read_sequence
 from rerankers.tracks.submit import Submission, submit
 from rerankers.tracks.track import Track, track_of
 
-KEYS = ("track", "run", "policy", "queries", "sequence", "qrels", "seed", "output")
+if TYPE_CHECKING:
+    from rerankers.tracks.groups2020 import PairGroups
+    from rerankers.values import Judgments
+
+KEYS = ("track", "run", "policy", "queries", "sequence", "qrels", "groups", "seed", "output")
 POLICY = "policy.parquet"
 
 
@@ -38,9 +42,16 @@ def submit_from_config(config: Mapping[str, Any]) -> None:
     sequence = None if place is None else read_sequence(place)
     if sequence is not None and not track.has_sequence:
         raise ConfigError(f"sequence: found {place}; expected none, since {track.name} has no sequence")
+    qrels, grouping = one_path(config, "qrels"), _grouping(config["groups"])
+    if grouping is not None and qrels is None:
+        raise ConfigError("qrels: found nothing; expected judgments, which the loss of groups needs. Type: qrels=FILE")
     stored = read_policy(_policy_file(one_path(config, "run"), one_path(config, "policy")))
     chosen = whole(config, "seed", least=None)
     seed = stored.seed if chosen is None else chosen
+    judged = None if qrels is None else read_judgments(qrels, stored.qids, stored.docs, track)
+    groups = None
+    if judged is not None and grouping is not None:
+        groups = read_loss_groups(grouping[0], judged[1], judged[0], grouping[1])
     done = submit(track, stored.policy, stored.qids, stored.docs, output, queries=queries, sequence=sequence, seed=seed)
     for warning in done.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -48,9 +59,8 @@ def submit_from_config(config: Mapping[str, Any]) -> None:
     if done.different:
         mean = sum(done.different) / len(done.different)
         print(f"different rankings a query: {mean:.1f} on average, at least {min(done.different):,}")
-    qrels = one_path(config, "qrels")
-    if qrels is not None:
-        _show_losses(track, stored, done, qrels, seed)
+    if judged is not None:
+        _show_losses(track, stored, done, seed, judged[0], groups)
 
 
 def _policy_file(run: Path | None, policy: Path | None) -> Path:
@@ -64,19 +74,38 @@ def _policy_file(run: Path | None, policy: Path | None) -> Path:
     return run / POLICY if run.is_dir() else run
 
 
-def _show_losses(track: Track, stored: StoredPolicy, done: Submission, qrels: Path, seed: int) -> None:
-    judgments = read_judgments(qrels, stored.qids, stored.docs)
-    found = losses(stored.policy, done.schedules.parts, judgments, track, seed)
-    if found is None:
-        print(f"warning: {qrels} judges none of the queries: no loss to tell", file=sys.stderr)
+def _grouping(node: Any) -> tuple[Path, str | None] | None:
+    """Return file and attribute of the groups; None where there are none."""
+    if not isinstance(node, Mapping):
+        raise ConfigError(f"groups: found {node!r}; expected options. Type: groups=FILE")
+    known_keys(node, ("path", "attribute"))
+    path, attribute = one_path(node, "path"), node["attribute"]
+    if attribute is not None and not isinstance(attribute, str):
+        raise ConfigError(f"groups.attribute: found {attribute!r}; expected one name")
+    return None if path is None else (path, attribute)
+
+
+def _show_losses(
+    track: Track, stored: StoredPolicy, done: Submission, seed: int, judgments: Judgments, groups: PairGroups | None
+) -> None:
+    alignment = None if groups is None else groups.alignment
+    found = losses(stored.policy, done.schedules.parts, judgments, track, seed, alignment)
+    if not found:
+        print("warning: qrels judge none of the queries: no loss to tell", file=sys.stderr)
         return
-    print(_sentence(found))
+    for one in found:
+        print(_sentence(one, track))
+    if groups is not None:
+        reach = groups.counts
+        print(f"  a group is known for {reach['pairs_with_group']:,} of {reach['pairs']:,} judged pairs")
 
 
-def _sentence(found: Losses) -> str:
+def _sentence(found: Losses, track: Track) -> str:
     how = "exact" if found.exact else "estimated from draws"
+    whose = "documents" if found.attribute is None else f"groups by {found.attribute}"
+    counted = "judged documents" if track.name != "2020-retrieval" else "relevant documents"
     return (
-        f"expected-exposure loss of documents (EEL, lower is better; {found.browsing}; judged documents; mean over "
+        f"expected-exposure loss of {whose} (EEL, lower is better; {found.browsing}; {counted}; mean over "
         f"{found.schedules:,} schedules):\n"
         f"  this file         {found.file:.6f}\n"
         f"  the policy        {found.policy:.6f} ({how})\n"

@@ -1,8 +1,11 @@
-"""What a finite submission loses: its own expected-exposure loss beside that of the policy it was drawn from."""
+"""What a finite submission loses: its own expected-exposure loss beside that of the policy it was drawn from.
+
+EEL is the squared distance of exposure from equal expected exposure, of documents or of groups (Diaz et al. 2020).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,8 @@ from rerankers.exposure.browsing import GERR, Positions
 from rerankers.measures.decomposition import decompose, mean_square
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.tracks.candidates import read_queries
+from rerankers.tracks.groups2020 import groups_of_file
+from rerankers.tracks.trec2020 import CORRECTED
 from rerankers.values import Ids
 from rerankers.values.qrels import QrelsTable, read_qrels
 
@@ -23,11 +28,12 @@ if TYPE_CHECKING:
 
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.policies import Policy
+    from rerankers.tracks.groups2020 import PairGroups
     from rerankers.tracks.schedules import Part
     from rerankers.tracks.track import Track
-    from rerankers.values import Judgments, Rankings
+    from rerankers.values import GroupAlignment, Judgments
 
-__all__ = ["Losses", "browsing_of", "losses", "read_judgments"]
+__all__ = ["Losses", "browsing_of", "losses", "read_judgments", "read_loss_groups"]
 
 DRAWS = 1000  # where a policy has no closed form
 
@@ -38,6 +44,8 @@ class Losses:
 
     Attributes
     ----------
+    attribute
+        whose exposure it is: the groups of an attribute; None: documents.
     file
         EEL of the published rankings: their mean exposure against the target, nothing corrected.
     policy
@@ -52,6 +60,7 @@ class Losses:
         the browsing model, as text.
     """
 
+    attribute: str | None
     file: float
     policy: float
     independent: float
@@ -72,8 +81,10 @@ def browsing_of(track: Track) -> BrowsingModel:
     return Positions(tuple((1.0 / np.log2(np.maximum(rank, 2))).tolist()))
 
 
-def read_judgments(path: str | Path, qids: Sequence[str], docs: Ids) -> Judgments:
+def read_judgments(path: str | Path, qids: Sequence[str], docs: Ids, track: Track) -> tuple[Judgments, Ids]:
     """Read judgments and code them.
+
+    In 2020-retrieval only documents of a grade above 0 count, as in its evaluation: the others take ranks, no more.
 
     Parameters
     ----------
@@ -82,6 +93,12 @@ def read_judgments(path: str | Path, qids: Sequence[str], docs: Ids) -> Judgment
         file is TREC qrels.
     qids, docs
         the names behind the codes.
+
+    Returns
+    -------
+    judgments, docs
+        the names behind the document codes: those given, then documents that are judged for these queries and never
+        ranked, which have no exposure but a target.
     """
     path = Path(path)
     if {".json", ".jsonl"} & set(path.suffixes[-2:]):
@@ -91,12 +108,48 @@ def read_judgments(path: str | Path, qids: Sequence[str], docs: Ids) -> Judgment
         table = QrelsTable(qid, docno, np.array([grade for _, _, grade in pairs], dtype=np.int16), {})
     else:
         table = read_qrels(path)
-    judgments, _ = table.bind(Ids.of(qids), docs)
-    return judgments
+    if track.year == 2020 and not track.complete:
+        kept = table.grade > 0
+        table = QrelsTable(table.qid.filter(kept), table.docno.filter(kept), table.grade[kept], table.counts)
+    never = Ids.union(table.docno.filter(docs.codes(table.docno) < 0))
+    every = Ids.of(pa.concat_arrays([docs.names, never.names])) if len(never) else docs
+    judgments, _ = table.bind(Ids.of(qids), every)
+    return judgments, every
 
 
-def losses(policy: Policy, parts: Sequence[Part], judgments: Judgments, track: Track, seed: int) -> Losses | None:
-    """Return the losses over judged documents, or None where no query is judged.
+def read_loss_groups(path: str | Path, docs: Ids, judgments: Judgments, attribute: str | None) -> PairGroups:
+    """Read the groups of documents as the evaluation of 2020 does by default.
+
+    Documents of several groups belong to the group "mixed", those without one make up the group "unknown".
+
+    Parameters
+    ----------
+    path
+        ``merged-annotations.json``, ``doc-annotations.csv``, or CSV ``docno,group[,weight]``.
+    docs, judgments
+        of `read_judgments`.
+    attribute
+        of the file; None: ``level`` of annotations, or the file's only one.
+
+    Raises
+    ------
+    InputError
+        with every problem of the file.
+    ConfigError
+        for an attribute that the file does not have, or a file of authors.
+    """
+    return groups_of_file(Path(path), docs, judgments, replace(CORRECTED, attribute=attribute).group_rules)
+
+
+def losses(
+    policy: Policy,
+    parts: Sequence[Part],
+    judgments: Judgments,
+    track: Track,
+    seed: int,
+    groups: GroupAlignment | None = None,
+) -> tuple[Losses, ...]:
+    """Return the losses over judged documents, and over their groups where given; nothing where no query is judged.
 
     Parameters
     ----------
@@ -104,38 +157,48 @@ def losses(policy: Policy, parts: Sequence[Part], judgments: Judgments, track: T
         over the rows that the parts name.
     seed
         of the draws of a policy without a closed form.
+    groups
+        resolved, over the document codes of policy and judgments.
     """
     model = browsing_of(track)
     options = Options(browsing=model, universe="judged", samples=DRAWS, seed=seed)
-    own = Evaluation(policy, judgments, {}, options)
-    terms = decompose(own, own.options.model, None)
+    aligned = {} if groups is None else {groups.attribute: groups}
+    own = Evaluation(policy, judgments, aligned, options)
     judged = own.query_judged
-    found: list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]] = []
-    for part in parts:
-        rows = part.rows[judged[part.rows]]
-        if len(rows):
-            file, square, count = _of_rankings(
-                part.rankings.take(np.flatnonzero(judged[part.rows])), judgments, options
-            )
-            variance = np.maximum(square - terms.disparity[rows], 0.0)
-            found.append((file, terms.loss[rows], terms.loss[rows] + variance / count))
-    if not found:
-        return None
+    asked = [(part.rows[judged[part.rows]], part.rankings.take(np.flatnonzero(judged[part.rows]))) for part in parts]
+    files = [
+        (rows, Evaluation(rankings, judgments, aligned, options), rankings.counts)
+        for rows, rankings in asked
+        if len(rows)
+    ]
+    if not files:
+        return ()
+    browsing = str(model) if track.depth is None or track.year == 2020 else f"1/log2(max(rank, 2)) to {track.depth}"
+    attributes: list[str | None] = [None, *aligned]
+    return tuple(_losses(own, files, attribute, browsing) for attribute in attributes)
+
+
+def _losses(
+    own: Evaluation,
+    files: Sequence[tuple[NDArray[np.int64], Evaluation, NDArray[np.int64]]],
+    attribute: str | None,
+    browsing: str,
+) -> Losses:
+    """Return the means over (rows of the policy, their rankings, how many those are)."""
+    model = own.options.model
+    terms = decompose(own, model, attribute)
+    found: list[tuple[NDArray[np.float64], ...]] = []
+    for rows, evaluation, count in files:
+        file = decompose(evaluation, model, attribute).loss
+        variance = np.maximum(mean_square(evaluation, model, attribute) - terms.disparity[rows], 0.0)
+        found.append((file, terms.loss[rows], terms.loss[rows] + variance / count))
     file, mine, independent = (np.concatenate([part[place] for part in found]) for place in range(3))
     return Losses(
+        attribute=attribute,
         file=float(np.mean(file)),
         policy=float(np.mean(mine)),
         independent=float(np.mean(independent)),
         exact=not own.estimated(model),
         schedules=len(file),
-        browsing=str(model) if track.depth is None or track.year == 2020 else f"1/log2(max(rank, 2)) to {track.depth}",
+        browsing=browsing,
     )
-
-
-def _of_rankings(
-    rankings: Rankings, judgments: Judgments, options: Options
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the loss of each row's rankings, the mean squared norm of one ranking's exposure, and their number."""
-    evaluation = Evaluation(rankings, judgments, {}, options)
-    loss = decompose(evaluation, options.model, None).loss
-    return loss, mean_square(evaluation, options.model, None), rankings.counts

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerankers._base.errors import ConfigError
+from rerankers._conf import conf_folder
 from rerankers._overrides import quote_overrides
 
 
@@ -56,4 +59,26 @@ def test_measure_names_need_no_quotes() -> None:
 
 def test_groups_is_a_path_in_evaluate_only() -> None:
     assert quote_overrides("evaluate", ["groups=my groups.csv"]) == ["groups.path='my groups.csv'"]
+    assert quote_overrides("submit", ["groups=my groups.csv"]) == ["groups.path='my groups.csv'"]
     assert quote_overrides("run", ["groups=cacm_P"]) == ["groups=cacm_P"]
+
+
+def test_data_and_results_are_paths() -> None:
+    assert parsed("reproduce", "data=my data, all") == "my data, all"
+    assert parsed("compare", "results=[a b,'c,d']") == ["a b", "c,d"]
+
+
+def test_a_data_set_of_ir_datasets_is_one_word() -> None:
+    words = ["collection=irds:trec-fair/2022/train", "method=uniform", "collection=jsonl"]
+    expected = ["collection=ir_datasets", "collection.id=trec-fair/2022/train", "method=uniform", "collection=jsonl"]
+    assert quote_overrides("run", words) == expected
+    assert parsed("run", "retriever.run=irds:x") == "irds:x"
+    with pytest.raises(ConfigError, match="without an id"):
+        quote_overrides("run", ["collection=irds:"])
+
+
+def test_the_word_chooses_the_collection_and_its_id() -> None:
+    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        config = compose("run", overrides=quote_overrides("run", ["collection=irds:beir/scidocs"]))
+    assert config.collection._target_.endswith("IrDatasets")
+    assert config.collection.id == "beir/scidocs"

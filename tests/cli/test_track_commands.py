@@ -70,6 +70,25 @@ def test_submit_then_validate_then_evaluate(command: Run, folder: Path) -> None:
     assert code == 0, err
 
 
+def test_what_groups_lose(command: Run, folder: Path) -> None:
+    (folder / "my groups.csv").write_text("docno,group\na,north\nb,south\n")
+    words = ("submit", "track=2020-rerank", "run=a run", *FILES, "output=out.jsonl", "groups=my groups.csv")
+    code, out, err = command(*words, "qrels=queries, 1.json", "groups.attribute=region")
+    assert (code, err) == (0, "")
+    assert out.count("this file") == 2
+    assert "loss of groups by region (EEL, lower is better" in out
+    assert "a group is known for 3 of 5 judged pairs" in out
+    (folder / "out.jsonl").unlink()
+    for more, message in (
+        ((), "qrels: found nothing"),
+        (("qrels=queries, 1.json", "groups.attribute=[a,b]"), "groups.attribute: found ['a', 'b']"),
+        (("qrels=queries, 1.json", "groups.sort=x"), "groups.sort: no such option"),
+    ):
+        code, _, err = command(*words, *more)
+        assert (code, message in err) == (2, True), err
+    assert not (folder / "out.jsonl").exists()
+
+
 def test_a_policy_file_and_a_static_one(command: Run, folder: Path) -> None:
     stored(folder / "p.parquet", fixed=True)
     code, out, err = command("submit", "track=2019", "policy=p.parquet", *FILES, "output=o.jsonl")

@@ -3,93 +3,34 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from submission_worlds import (
+    DOCS,
+    OVER,
+    POLICIES,
+    QIDS,
+    QUERIES,
+    SCORE,
+    STREAM,
+    lines_of,
+    published,
+    query_file,
+    sequence_file,
+)
 
 from rerankers._base.errors import ConfigError, InputError
 from rerankers._base.streams import query_streams
-from rerankers.exposure.browsing import GERR
-from rerankers.exposure.rankings import exposure_of
-from rerankers.exposure.targets import equal_exposure
-from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
-from rerankers.policies.mallows import Mallows
+from rerankers.policies import Mixture, PlackettLuce
 from rerankers.policies.mixture import static
-from rerankers.policies.transpositions import Transpositions
-from rerankers.tracks.candidates import QueryFile, read_queries
-from rerankers.tracks.losses import losses, read_judgments
 from rerankers.tracks.policy_rows import take_rows
 from rerankers.tracks.schedules import part_seed
-from rerankers.tracks.sequences import Sequence, generate_sequence, read_sequence
+from rerankers.tracks.sequences import generate_sequence
 from rerankers.tracks.submit import submit
 from rerankers.tracks.track import track_of
 from rerankers.values import Ids, Ragged, Rankings
-
-QUERIES = {"12": ["b", "a", "é", "d"], "7": ["a", "x"], "30": ["d", "c", "b", "a", "e", "f"]}
-DOCS = Ids.union([docno for docnos in QUERIES.values() for docno in docnos])
-
-
-def rows_of(queries: dict[str, list[str]], docs: Ids) -> Ragged:
-    indptr = np.concatenate([[0], np.cumsum([len(docnos) for docnos in queries.values()])])
-    code = docs.codes([docno for docnos in queries.values() for docno in docnos])
-    return Ragged(np.arange(len(queries)), indptr, code)
-
-
-OVER = rows_of(QUERIES, DOCS)
-STREAM = query_streams(QUERIES)
-QIDS = tuple(QUERIES)
-SCORE = np.random.default_rng(5).normal(size=OVER.nnz)
-
-
-def mixture() -> Mixture:
-    orders = [np.argsort(np.random.default_rng(row).random((4, size)), axis=1) for row, size in enumerate(OVER.lengths)]
-    return Mixture(Rankings.of_matrix(OVER, orders), STREAM)
-
-
-POLICIES: dict[str, Policy] = {
-    "plackett_luce": PlackettLuce(OVER, SCORE, STREAM),
-    "grade_shuffle": GradeShuffle(OVER, np.round(SCORE), STREAM),
-    "mallows": Mallows.by_score(OVER, SCORE, 0.3, STREAM),
-    "transpositions": Transpositions.of_exposure(OVER, np.repeat(1 / OVER.lengths, OVER.lengths), [1.0], STREAM),
-    "mixture": mixture(),
-}
-
-
-def query_file(folder: Path, queries: dict[str, list[str]] = QUERIES) -> QueryFile:
-    path = folder / "queries.json"
-    with path.open("w", encoding="utf-8") as stream:
-        for qid, docnos in queries.items():
-            documents = [{"doc_id": docno, "relevance": int(docno in "ae")} for docno in docnos]
-            line = {"qid": int(qid), "query": "x", "frequency": 1.0, "documents": documents}
-            stream.write(json.dumps(line) + "\n")
-    return read_queries(path)
-
-
-def sequence_file(folder: Path, text: str = "") -> Sequence:
-    path = folder / "sequence.csv"
-    entries = [f"{s}.{n},{qid}\n" for s, qid in enumerate(QUERIES) for n in range(12)]
-    path.write_text(text or "".join(entries))
-    return read_sequence(path)
-
-
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    data = path.read_bytes()
-    text = gzip.decompress(data) if path.suffix == ".gz" else data
-    return [json.loads(line) for line in text.decode("utf-8").splitlines()]
-
-
-def published(policy: Policy, row: int, n: int, seed: int, depth: int | None = None) -> list[list[str]]:
-    """Return what the policy's schedule says for a row, by names."""
-    rankings = policy.schedule(n, seed, depth)
-    names = DOCS.take(policy.over.doc[policy.over.row(row)])
-    out = []
-    for which in range(int(rankings.query_ptr[row]), int(rankings.query_ptr[row + 1])):
-        items = rankings.item[rankings.item_ptr[which] : rankings.item_ptr[which + 1]]
-        out.append([names[item] for item in items.tolist()])
-    return out
 
 
 @pytest.mark.parametrize("kind", POLICIES)
@@ -241,63 +182,3 @@ def test_rows_of_a_policy_draw_what_they_drew(kind: str) -> None:
                 mine.item[mine.item_ptr[a] : mine.item_ptr[a + 1]].tolist()
                 == whole.item[whole.item_ptr[b] : whole.item_ptr[b + 1]].tolist()
             )
-
-
-def test_losses_are_those_of_plain_sums(tmp_path: Path) -> None:
-    query_file(tmp_path)
-    (tmp_path / "qrels.txt").write_text(
-        "".join(f"{qid} 0 {d} {int(d in 'ae')}\n" for qid, docnos in QUERIES.items() for d in docnos if qid != "7")
-    )
-    policy = POLICIES["plackett_luce"]
-    out = tmp_path / "out.jsonl"
-    track = track_of("2020-rerank")
-    done = submit(
-        track, policy, QIDS, DOCS, out, queries=query_file(tmp_path), sequence=sequence_file(tmp_path), seed=4
-    )
-    judgments = read_judgments(tmp_path / "qrels.txt", QIDS, DOCS)
-    found = losses(policy, done.schedules.parts, judgments, track, 4)
-    assert found is not None
-    grade = np.array([float(name in "ae") for name in DOCS.take(OVER.doc)])
-    browsing = GERR(0.5, 0.5).bind(grade, OVER.indptr)
-    target = equal_exposure(OVER.indptr, grade, browsing)
-    rankings = policy.schedule(12, 4)
-    exposure = policy.exposure(browsing)
-    of_file = exposure_of(rankings, browsing)
-    assert exposure is not None
-    assert of_file.square is not None
-    file, own, apart = [], [], []
-    for row in (0, 2):
-        part = OVER.row(row)
-        file.append(((of_file.value[part] - target[part]) ** 2).sum())
-        own.append(((exposure.value[part] - target[part]) ** 2).sum())
-        apart.append(own[-1] + (of_file.square[row] - (exposure.value[part] ** 2).sum()) / 12)
-    assert found.file == pytest.approx(np.mean(file), abs=1e-12)
-    assert found.policy == pytest.approx(np.mean(own), abs=1e-12)
-    assert found.independent == pytest.approx(np.mean(apart), abs=1e-12)
-    assert (found.exact, found.schedules) == (True, 2)
-    both = read_judgments(tmp_path / "queries.json", QIDS, DOCS)
-    again = losses(policy, done.schedules.parts, both, track, 4)
-    assert again is not None
-    assert again.schedules == 3
-
-
-@pytest.mark.shared_data
-def test_a_policy_of_the_2020_data_comes_back_valid(shared: Path, tmp_path: Path) -> None:
-    folder = shared / "data" / "trec-fair-2020"
-    queries = read_queries(folder / "TREC-Fair-Ranking-eval-sample.json")
-    sequence = read_sequence(folder / "TREC-Fair-Ranking-eval-seq.csv")
-    names = {qid: sorted(query.documents) for qid, query in queries.queries.items()}
-    docs = Ids.union([docno for docnos in names.values() for docno in docnos])
-    over = rows_of(names, docs)
-    policy = GradeShuffle(over, np.zeros(over.nnz), query_streams(names))
-    out = tmp_path / "out.jsonl.gz"
-    track = track_of("2020-rerank")
-    done = submit(track, policy, tuple(names), docs, out, queries=queries, sequence=sequence, seed=1)
-    assert (done.rankings, min(done.different)) == (30_000, 150)
-    assert done.warnings == ()
-    judgments = read_judgments(folder / "TREC-Fair-Ranking-eval-sample.json", tuple(names), docs)
-    found = losses(policy, done.schedules.parts, judgments, track, 1)
-    assert found is not None
-    assert found.exact
-    assert found.policy < found.file < found.independent
-    assert found.independent == pytest.approx(0.512, abs=0.005)  # seeds of 150 uniform shuffles give .509 to .515
