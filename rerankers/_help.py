@@ -17,6 +17,9 @@ HEADER = {
     "reproduce": "fair-rerank reproduce: published numbers beside ours, from the data that is there.",
 }
 
+_TRACKS = "2019, 2020-rerank, 2020-retrieval, 2021-task1, 2021-task2, 2022-task1, 2022-task2"
+_BOARDS = "trec2019-level, trec2019-h-index, trec2020-rerank, trec2020-retrieval, trec2021-task1 … trec2022-task2"
+
 FOOTER = {
     "run": """\
 Change a line:     fair-rerank run method.temperature=0.5 samples=50 output=outputs/mine
@@ -25,14 +28,19 @@ Sweep:             fair-rerank run --multirun method=plackett_luce,uniform
 Your own configs:  fair-rerank run --config-dir mine method=mine""",
     "evaluate": """\
 Example:           fair-rerank evaluate run=my.run.gz qrels=qrels.txt groups=groups.csv browsing.patience=0.9
-Several runs:      fair-rerank evaluate run=[a.run,b.run] qrels=qrels.txt""",
-    "submit": """\
+Several runs:      fair-rerank evaluate run=[a.run,b.run] qrels=qrels.txt
+A track's rules:   fair-rerank evaluate preset=trec2020_official run=mine.jsonl.gz qrels=queries.json \\
+                       groups=merged-annotations.json""",
+    "submit": f"""\
+Tracks:            {_TRACKS}
 Example:           fair-rerank submit track=2020-rerank run=outputs/mine queries=queries.json sequence=sequence.csv \\
                        output=mine.jsonl.gz qrels=queries-with-relevance.json""",
-    "validate": """\
+    "validate": f"""\
+Tracks:            {_TRACKS}
 Example:           fair-rerank validate track=2020-rerank run=mine.jsonl.gz queries=queries.json sequence=sequence.csv
 Topics and pages:  fair-rerank validate track=2022-task2 run=mine.tsv.gz queries=topics.jsonl corpus=pages.jsonl.gz""",
-    "compare": """\
+    "compare": f"""\
+Leaderboards:      {_BOARDS}
 Example:           fair-rerank compare outputs/a outputs/b output=outputs/comparison
 Published runs:    fair-rerank compare outputs/judged leaderboard=trec2020-rerank""",
     "reproduce": """\
@@ -57,7 +65,13 @@ def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
         for path in folder.glob("*/*.yaml"):
             found.setdefault(path.parent.name, set()).add(path.stem)
     files = RENAMED.get(command, {})  # words that name a file here
-    used = [group for group in sorted(found) if (command == "run" or group in config) and group not in files]
+    elsewhere = "preset" if command == "run" else ""  # run files only are judged by a track's rules
+    here = "preset" if command == "evaluate" else ""  # null, and so not in the config
+    used = [
+        group
+        for group in sorted(found)
+        if (command == "run" or group in config or group == here) and group not in files and group != elsewhere
+    ]
     options = "\n".join(f"  {group}: {', '.join(sorted(found[group]))}" for group in used)
     choice = f"Options to choose from (word=option):\n{options}\n\n" if used else ""
     values = OmegaConf.to_yaml(config).rstrip()
