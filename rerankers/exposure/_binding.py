@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.checks import gain_array
+from rerankers.exposure.checks import gain_array, row_grades, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,36 @@ class BrowsingModel(Protocol):
     def bind(self, grades: ArrayLike | None, indptr: NDArray[np.int64]) -> Browsing:
         """Return the arrays for a block: grades (nnz,), negative ones counting as 0, and indptr (B + 1,)."""
         ...
+
+
+def check_model(browsing: BrowsingModel) -> None:
+    """Raise `InputError` unless ``browsing`` is a spec: no word, no class, no arrays."""
+    if isinstance(browsing, type) or not callable(getattr(browsing, "bind", None)):
+        found = f"the class {browsing.__name__}" if isinstance(browsing, type) else shown(browsing)
+        raise InputError.one("browsing", found, "a browsing model such as RBP(0.8)")
+
+
+def bound_to_row(browsing: BrowsingModel, size: int, grades: ArrayLike | None) -> Browsing:
+    """Return a model bound to a single row of ``size`` documents, completed by its grades where there are some.
+
+    Raises
+    ------
+    ValueError
+        for anything but a browsing model, and as `Model.bind`.
+    """
+    check_model(browsing)
+    indptr = np.array([0, size], dtype=np.int64)
+    if grades is None:
+        return browsing.bind(None, indptr)
+    known = row_grades(grades)
+    return browsing.completed(known).bind(known, indptr)
+
+
+def check_bound(browsing: Browsing, size: int) -> None:
+    """Raise `InputError` unless a model is bound to ``size`` documents."""
+    if browsing.continuation.shape != (size,):
+        found = f"a model bound to {len(browsing.continuation)} documents"
+        raise InputError.one("browsing", found, f"one bound to the {size} documents of the rows")
 
 
 class Model:

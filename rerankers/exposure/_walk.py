@@ -11,6 +11,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.execution import thread_count, thread_map
+from rerankers.exposure._binding import check_bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,10 +60,7 @@ class Walk:
         ValueError
             for a browsing model bound to other rows.
         """
-        nnz = int(indptr[-1])
-        if browsing.continuation.shape != (nnz,):
-            found = f"a model bound to {len(browsing.continuation)} documents"
-            raise InputError.one("browsing", found, f"one bound to the {nnz} documents of the rows")
+        check_bound(browsing, int(indptr[-1]))
         position = np.ones(longest) if browsing.position is None else browsing.position
         return cls(
             read_only(query_ptr, np.int64),

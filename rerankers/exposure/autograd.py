@@ -14,6 +14,7 @@ import torch
 from torch.autograd.function import Function, once_differentiable
 
 from rerankers._base.errors import InputError
+from rerankers.exposure._binding import bound_to_row
 from rerankers.exposure.checks import logit_array
 from rerankers.exposure.closed_form import plackett_luce
 from rerankers.exposure.gradients import plackett_luce_gradient
@@ -50,9 +51,8 @@ def pl_exposure(
     """
     _check(scores, "scores")
     plain = grades.detach().cpu().numpy() if isinstance(grades, torch.Tensor) else grades
-    spec = browsing if plain is None else browsing.completed(plain)
     indptr = np.array([0, len(scores)], dtype=np.int64)
-    return plackett_luce_exposure(indptr, scores, spec.bind(plain, indptr))
+    return plackett_luce_exposure(indptr, scores, bound_to_row(browsing, len(scores), plain))
 
 
 def plackett_luce_exposure(indptr: NDArray[np.int64], logits: torch.Tensor, browsing: Browsing) -> torch.Tensor:

@@ -9,7 +9,13 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.exposure._binding import Browsing, BrowsingModel, Model
-from rerankers.exposure.checks import check_probability, check_rank, continuation_array, position_array
+from rerankers.exposure.checks import (
+    check_probability,
+    check_rank,
+    continuation_array,
+    float_array,
+    position_array,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -90,7 +96,7 @@ class ERR(Model):
         """Return the spec with ``max_grade``, if None, set to the highest of these grades (at least 1)."""
         if self.max_grade is not None:
             return self
-        highest = np.max(np.asarray(grades, np.float64), initial=0.0)
+        highest = np.max(float_array("grades", grades), initial=0.0)
         if not np.isfinite(highest):
             raise InputError.one("grades", f"a grade that is {highest}", "finite grades")
         return replace(self, max_grade=max(1, int(np.ceil(highest))))
@@ -151,9 +157,7 @@ class TopKSet(Model):
     word: ClassVar[str] = "topk_set"
 
     def __post_init__(self) -> None:
-        if self.k is None:
-            raise InputError.one("k", "None", "a whole number, 1 or more")
-        check_rank("k", self.k)
+        check_rank("k", self.k, optional=False)
 
     def _position(self, longest: int) -> NDArray[np.float64]:
         return (np.arange(longest) < self.k).astype(np.float64)

@@ -23,6 +23,7 @@ from rerankers._base.errors import InputError
 from rerankers.exposure._draw_sums import Along, along_documents, along_groups
 from rerankers.exposure._estimates import Estimates, by_formula, masked
 from rerankers.exposure._walk import Walk
+from rerankers.exposure.checks import check_bounded, float_array
 from rerankers.exposure.objectives import expected_exposure
 from rerankers.exposure.rankings import exposure_of
 
@@ -117,7 +118,7 @@ def draws_needed(se: ArrayLike, draws: ArrayLike, epsilon: float, confidence: fl
     ValueError
         for a standard error that is no number (too few draws to have one), and arguments out of range.
     """
-    error, count = np.asarray(se, dtype=np.float64), np.asarray(draws, dtype=np.float64)
+    error, count = float_array("se", se), float_array("draws", draws)
     if not (np.isfinite(epsilon) and epsilon > 0):
         raise InputError.one("epsilon", str(epsilon), "a number above 0")
     if not 0 < confidence < 1:
@@ -128,7 +129,8 @@ def draws_needed(se: ArrayLike, draws: ArrayLike, epsilon: float, confidence: fl
         mend = "Take at least 3 draws of every row first."
         raise InputError.one("se", "none in some row", "standard errors >= 0 and the draws behind them", mend=mend)
     quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
-    needed = np.ceil(np.square(quantile * error / epsilon) * count)
+    with np.errstate(over="ignore"):  # infinitely many are too many as well
+        needed = np.ceil(np.square(quantile * error / epsilon) * count)
     if np.any(needed > _MOST):
         raise InputError.one("epsilon", f"{epsilon}, which takes {np.max(needed):.3g} draws", "a larger number")
     return np.maximum(needed, 2).astype(np.int64)
@@ -153,14 +155,13 @@ def unbiased_ee(exposures: ArrayLike, target: ArrayLike) -> dict[str, float]:
     Raises
     ------
     ValueError
-        for fewer than two draws, other shapes, and values that are not finite.
+        for fewer than two draws, other shapes, and values that are not finite numbers below 1e150 in size.
     """
-    drawn, aim = np.asarray(exposures, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    drawn, aim = float_array("exposures", exposures), float_array("target", target)
     if drawn.ndim != 2 or len(drawn) < 2:
         raise InputError.one("exposures", f"an array of shape {drawn.shape}", "(S, n), a row a draw, S at least 2")
     _check_target(aim, drawn.shape[1])
-    if not np.all(np.isfinite(drawn)):
-        raise InputError.one("exposures", "values that are not finite", "finite numbers")
+    check_bounded("exposures", drawn)
     mean = drawn.mean(axis=0)
     parts = expected_exposure(mean[None], aim[None])
     along = Along(*(np.einsum("sn,sn->s", drawn, np.broadcast_to(other, drawn.shape)) for other in (mean, aim, drawn)))
@@ -179,6 +180,6 @@ def _mean(rankings: Rankings, browsing: Browsing, target: NDArray[np.float64]) -
 
 
 def _check_target(target: NDArray[np.float64], size: int) -> None:
-    if target.shape != (size,) or not np.all(np.isfinite(target)):
-        found = f"shape {target.shape}" if target.shape != (size,) else "values that are not finite"
-        raise InputError.one("target", found, f"({size},) finite numbers, one a document")
+    if target.shape != (size,):
+        raise InputError.one("target", f"shape {target.shape}", f"({size},) finite numbers, one a document")
+    check_bounded("target", target)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.errors import InputError
-from rerankers.exposure.checks import logit_array
+from rerankers.exposure._binding import bound_to_row
+from rerankers.exposure.checks import bounded_array, logit_array
 from rerankers.exposure.closed_form.plackett_luce import ordered_levels
 from rerankers.exposure.closed_form.route import routed
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rerankers.exposure.browsing import Browsing, BrowsingModel
 
 
+@np.errstate(under="ignore")
 def pl_exposure_gradient(
     scores: ArrayLike, browsing: BrowsingModel, weights: ArrayLike, grades: ArrayLike | None = None
 ) -> NDArray[np.float64]:
@@ -33,8 +34,8 @@ def pl_exposure_gradient(
     browsing
         the browsing model.
     weights
-        (n,), finite: what each document's exposure counts for. For a function F of the exposures they are its
-        derivatives dF/dE, and the gradient is that of F.
+        (n,), below 1e150 in size: what each document's exposure counts for. For a function F of the exposures they
+        are its derivatives dF/dE, and the gradient is that of F.
     grades
         (n,), negative ones count as 0.
 
@@ -49,10 +50,9 @@ def pl_exposure_gradient(
         and there are none.
     """
     logit = logit_array(scores)
-    pull = _pull_array("weights", weights, len(logit))
-    spec = browsing if grades is None else browsing.completed(grades)
+    pull = bounded_array("weights", weights, len(logit))
     indptr = np.array([0, len(logit)], dtype=np.int64)
-    return plackett_luce_gradient(indptr, logit, spec.bind(grades, indptr), pull)
+    return plackett_luce_gradient(indptr, logit, bound_to_row(browsing, len(logit), grades), pull)
 
 
 def plackett_luce_gradient(
@@ -69,7 +69,7 @@ def plackett_luce_gradient(
     browsing
         the model, bound to the rows.
     pull
-        float64 (nnz,), finite.
+        float64 (nnz,), finite and below 1e150 in size.
 
     Returns
     -------
@@ -79,9 +79,10 @@ def plackett_luce_gradient(
     Raises
     ------
     ValueError
-        for a logit that is not a number or plus infinity, a pull that is not a finite number, or other lengths.
+        for a logit that is not a number or plus infinity, a pull that is not a finite number below
+        1e150 in size, or other lengths.
     """
-    scores, pulled = logit_array(logits, "logits"), _pull_array("pull", pull, int(indptr[-1]))
+    scores, pulled = logit_array(logits, "logits"), bounded_array("pull", pull, int(indptr[-1]))
     levels, ordered = ordered_levels(indptr, scores, browsing.continuation)
     logit = scores[levels.order]
     # Where the logits leave a gap, a level is reached with the same chance whatever they are.
@@ -94,13 +95,3 @@ def plackett_luce_gradient(
     gradient = np.empty(len(scores))
     gradient[levels.order] = slope
     return gradient
-
-
-def _pull_array(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != (size,):
-        raise InputError.one(name, f"an array of shape {array.shape}", f"({size},), one a document")
-    wrong = np.flatnonzero(~np.isfinite(array))
-    if len(wrong):
-        raise InputError.one(name, f"{array[wrong[0]]} at {wrong[0]}", "finite numbers")
-    return array

@@ -1,4 +1,7 @@
-"""One query at a time, arrays in and arrays out: the functions of `rerankers.exposure`."""
+"""One query at a time, arrays in and arrays out: the functions of `rerankers.exposure`.
+
+Numbers that vanish (underflow) are below any rounding here, whatever the caller has told numpy to do about them.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.browsing import Browsing, BrowsingModel, Cascade
-from rerankers.exposure.checks import check_rank, logit_array
+from rerankers.exposure._binding import bound_to_row
+from rerankers.exposure.browsing import BrowsingModel, Cascade
+from rerankers.exposure.checks import logit_array, row_grades, whole_array, whole_number
 from rerankers.exposure.closed_form.levels import by_gap
 from rerankers.exposure.closed_form.marginals import rank_marginals
 from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@np.errstate(under="ignore")
 def equal_exposure_target(grades: ArrayLike, browsing: BrowsingModel) -> NDArray[np.float64]:
     """Return the target of equal expected exposure: documents of one grade share the exposure of their ranks.
 
@@ -32,11 +37,17 @@ def equal_exposure_target(grades: ArrayLike, browsing: BrowsingModel) -> NDArray
     Returns
     -------
     float64 (n,).
+
+    Raises
+    ------
+    ValueError
+        for grades that are not one finite number a document.
     """
-    values = np.asarray(grades)
-    return equal_exposure(_one_row(len(values)), values, _bound(browsing, len(values), values))
+    values = row_grades(grades)
+    return equal_exposure(_one_row(len(values)), values, bound_to_row(browsing, len(values), values))
 
 
+@np.errstate(under="ignore")
 def ranking_exposure(order: ArrayLike, browsing: BrowsingModel, grades: ArrayLike | None = None) -> NDArray[np.float64]:
     """Return the exposure of documents in one ranking.
 
@@ -58,12 +69,11 @@ def ranking_exposure(order: ArrayLike, browsing: BrowsingModel, grades: ArrayLik
     ValueError
         for a document twice or outside 0 … n - 1, and where the model needs grades and there are none.
     """
-    ranked = np.asarray(order)
-    if ranked.ndim != 1 or (len(ranked) and not np.issubdtype(ranked.dtype, np.integer)):
-        raise InputError.one("order", f"an array of shape {ranked.shape}, {ranked.dtype}", "whole numbers, one a rank")
-    ranked = ranked.astype(np.int64)
+    ranked = whole_array("order", order)
+    if ranked.ndim != 1:
+        raise InputError.one("order", f"an array of shape {ranked.shape}", "whole numbers, one a rank")
     if grades is not None:
-        size = len(np.asarray(grades))
+        size = len(row_grades(grades))
     else:
         size = len(browsing.continuation) if isinstance(browsing, Cascade) else len(ranked)
     outside = ranked[(ranked < 0) | (ranked >= size)]
@@ -73,10 +83,11 @@ def ranking_exposure(order: ArrayLike, browsing: BrowsingModel, grades: ArrayLik
     if np.any(times > 1):
         raise InputError.one("order", f"document {int(np.argmax(times > 1))} more than once", "each document once")
     exposure = np.zeros(size)
-    exposure[ranked] = seen(ranked[None], _bound(browsing, size, grades))[0]
+    exposure[ranked] = seen(ranked[None], bound_to_row(browsing, size, grades))[0]
     return exposure
 
 
+@np.errstate(under="ignore")
 def pl_exposure(scores: ArrayLike, browsing: BrowsingModel, grades: ArrayLike | None = None) -> NDArray[np.float64]:
     """Return the exact expected exposure of documents under Plackett-Luce rankings.
 
@@ -99,9 +110,10 @@ def pl_exposure(scores: ArrayLike, browsing: BrowsingModel, grades: ArrayLike | 
         for scores that are not numbers, and where the model needs grades and there are none.
     """
     logit = logit_array(scores)
-    return plackett_luce_exposure(_one_row(len(logit)), logit, _bound(browsing, len(logit), grades))
+    return plackett_luce_exposure(_one_row(len(logit)), logit, bound_to_row(browsing, len(logit), grades))
 
 
+@np.errstate(under="ignore")
 def pl_rank_marginals(scores: ArrayLike, k: int) -> NDArray[np.float64]:
     """Return the exact probabilities of ranks under Plackett-Luce rankings.
 
@@ -115,8 +127,13 @@ def pl_rank_marginals(scores: ArrayLike, k: int) -> NDArray[np.float64]:
     Returns
     -------
     float64 (n, k), document by 0-based rank; 0 at ranks from n on.
+
+    Raises
+    ------
+    ValueError
+        for scores that are not numbers, and a k that is no whole number of at least 1.
     """
-    check_rank("k", k)
+    k = whole_number("k", k, 1)
     logit = logit_array(scores)
     levels = by_gap(_one_row(len(logit)), logit)
     probability = np.zeros((len(logit), k))
@@ -130,8 +147,3 @@ def pl_rank_marginals(scores: ArrayLike, k: int) -> NDArray[np.float64]:
 
 def _one_row(size: int) -> NDArray[np.int64]:
     return np.array([0, size], dtype=np.int64)
-
-
-def _bound(browsing: BrowsingModel, size: int, grades: ArrayLike | None) -> Browsing:
-    spec = browsing if grades is None else browsing.completed(grades)
-    return spec.bind(grades, _one_row(size))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerankers.exposure._binding import check_bound
 from rerankers.exposure.checks import gain_array
 from rerankers.exposure.closed_form.levels import Levels, by_level
 from rerankers.exposure.closed_form.plackett_luce import within
@@ -49,6 +50,7 @@ def shuffle_exposure(indptr: NDArray[np.int64], level: NDArray[np.number], brows
     position weights that is C (1 - c^m) / (m (1 - c)), and C at c = 1. Levels of unequal continuation are
     Plackett-Luce rankings of equal logits.
     """
+    check_bound(browsing, int(indptr[-1]))
     levels = by_level(indptr, level)
     ordered = browsing.continuation[levels.order]
     first = ordered[levels.indptr[:-1]]

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.checks import check_rank
+from rerankers.exposure.checks import whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,7 +139,7 @@ def mallows_rank_marginals(n: int, dispersion: float, k: int) -> NDArray[np.floa
     -------
     float64 (n, k), place in the reference by 0-based rank; 0 at ranks from n on. The time is of order n k^2.
     """
-    check_rank("k", k)
+    n, k = whole_number("n", n, 0), whole_number("k", k, 1)
     if not dispersion >= 0:
         raise InputError.one("dispersion", str(dispersion), "0 or more")
     probability = np.zeros((n, k))

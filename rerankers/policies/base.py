@@ -9,10 +9,11 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.execution import thread_count, thread_map
+from rerankers.exposure.checks import float_array, whole_number
 from rerankers.values.rankings import Rankings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from rerankers.exposure import Browsing
     from rerankers.values.exposure import Exposure
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     Sampler = Callable[[int, int, int], NDArray[np.integer]]
 
 WORTH_THREADS = 1 << 20  # noise numbers of a block from which on its rows are shared among threads
+LABELS = 2**31 - 1  # draws are labelled by int32
 TILE = 1 << 16  # noise numbers drawn together, so that they are sorted in the cache
 
 
@@ -62,7 +64,9 @@ class Policy(Protocol):
         ...
 
 
-def draw(policy: Policy, n: int, first: int, depth: int | None, sampler: Callable[[int], Sampler]) -> Rankings:
+def draw(
+    policy: Policy, n: int, seed: int, first: int, depth: int | None, sampler: Callable[[int], Sampler]
+) -> Rankings:
     """Draw rankings row by row.
 
     Parameters
@@ -71,7 +75,7 @@ def draw(policy: Policy, n: int, first: int, depth: int | None, sampler: Callabl
         row -> the sampler of that row: (first, draws, k) -> the first k documents of each of these draws,
         int (draws, k). It is called once, so that a schedule may be drawn as a whole.
     """
-    check_draws(n, first, depth)
+    n, first, depth = check_draws(n, seed, first, depth)
     sizes = policy.over.lengths.tolist()
 
     def one_row(row: int) -> NDArray[np.int32]:
@@ -102,10 +106,13 @@ def smallest(keys: NDArray[np.float64], k: int) -> NDArray[np.integer]:
     return np.take_along_axis(near, inside, axis=1)
 
 
-def check_draws(n: int, first: int, depth: int | None) -> None:
-    """Raise `InputError` unless n and first are at least 0 and depth, if any, at least 1."""
-    if n < 0 or first < 0 or (depth is not None and depth < 1):
-        raise InputError.one("sample", f"n={n}, first={first}, depth={depth}", "n and first >= 0, depth >= 1 or None")
+def check_draws(n: int, seed: int, first: int, depth: int | None) -> tuple[int, int, int | None]:
+    """Return n, first and depth; `InputError` unless all are whole numbers in their range, and the seed is one."""
+    whole_number("seed", seed)
+    n, first = whole_number("n", n, 0), whole_number("first", first, 0)
+    if first + n > LABELS:
+        raise InputError.one("first", f"{first}, and {n} draws from there", f"at most {LABELS} together")
+    return n, first, None if depth is None else whole_number("depth", depth, 1)
 
 
 def check_rows(over: Ragged, stream: NDArray[np.uint64], name: str, values: NDArray[np.generic]) -> None:
@@ -114,6 +121,14 @@ def check_rows(over: Ragged, stream: NDArray[np.uint64], name: str, values: NDAr
         raise InputError.one("stream", f"shape {stream.shape}", f"({len(over)}, 2), one digest a row")
     if values.shape != (over.nnz,):
         raise InputError.one(name, f"shape {values.shape}", f"({over.nnz},), one value a document")
+
+
+def score_array(over: Ragged, score: ArrayLike) -> NDArray[np.float64]:
+    """Return scores to rank by as float64 (nnz,); `InputError` for another shape and not-a-number."""
+    value = float_array("score", score)
+    if value.shape != (over.nnz,) or np.any(np.isnan(value)):
+        raise InputError.one("score", f"shape {value.shape} or not-a-number", f"({over.nnz},) numbers")
+    return value
 
 
 def check_rankings(over: Ragged, rankings: Rankings) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers._base.streams import stream_key, uniforms
+from rerankers.exposure.checks import float_array
 from rerankers.exposure.targets import shuffle_exposure
 from rerankers.policies._rotation import scheduled_levels
 from rerankers.policies.base import check_rankings, check_rows, draw, smallest, tiles
@@ -47,8 +48,10 @@ class GradeShuffle:
     stream: NDArray[np.uint64]
 
     def __post_init__(self) -> None:
+        checked, level = float_array("level", self.level), np.asarray(self.level)
+        object.__setattr__(self, "level", level if level.dtype.kind in "biuf" else checked)
         check_rows(self.over, self.stream, "level", self.level)
-        if not np.all(np.isfinite(self.level)):
+        if not np.all(np.isfinite(checked)):
             raise InputError.one("level", "a level that is not finite", "finite levels")
 
     def sample(self, n: int, seed: int, first: int = 0, depth: int | None = None) -> Rankings:
@@ -69,7 +72,7 @@ class GradeShuffle:
 
             return some
 
-        return draw(self, n, first, depth, sampler)
+        return draw(self, n, seed, first, depth, sampler)
 
     def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
         """Return n rankings a row to publish; see `Policy.schedule`.
@@ -84,7 +87,7 @@ class GradeShuffle:
             key = stream_key(seed, self.stream[row], "grade_shuffle_schedule")
             return lambda _, draws, k: scheduled_levels(codes, key, draws)[:, :k]
 
-        return draw(self, n, 0, depth, sampler)
+        return draw(self, n, seed, 0, depth, sampler)
 
     def exposure(self, browsing: Browsing) -> Exposure:
         """Return the exact expected exposure."""

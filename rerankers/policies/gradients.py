@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.errors import InputError, choose
+from rerankers._base.errors import InputError
 from rerankers.exposure.browsing import Positions
-from rerankers.exposure.checks import logit_array, position_array
+from rerankers.exposure.checks import bounded_array, chosen, logit_array, position_array, whole_number
 from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
 from rerankers.exposure.gradients import plackett_luce_gradient
 from rerankers.policies._estimators import baselines, pl_rank_3, reinforce
@@ -25,6 +25,7 @@ DRAWS = 1000  # rankings that the estimators draw unless told otherwise
 _ESTIMATORS = {"pl_rank_3": (pl_rank_3, 1), "reinforce": (reinforce, 2)}  # with the rankings that each needs
 
 
+@np.errstate(under="ignore")
 def pl_gradient(
     scores: ArrayLike,
     weights: ArrayLike | Slopes,
@@ -43,7 +44,7 @@ def pl_gradient(
     scores
         (n,), logits: finite, or minus infinity for documents that come after all others.
     weights
-        (n,), finite; or a function of the exposures (n,) that returns such an array.
+        (n,), below 1e150 in size; or a function of the exposures (n,) that returns such an array.
     position_weights
         (K,), at least 0, not increasing; 0 beyond the last.
     method
@@ -74,8 +75,8 @@ def pl_gradient(
     position = position_array("position_weights", position_weights)[:n]
     position = position[: np.count_nonzero(position)]
     if not callable(weights):
-        weights = _reward_array(weights, n, "weights")
-    if choose("method", method, ["exact", *_ESTIMATORS]) == "exact":
+        weights = bounded_array("weights", weights, n)
+    if chosen("method", method, ["exact", *_ESTIMATORS]) == "exact":
         if draws is not None:
             raise InputError.one("draws", str(draws), "None, because nothing is drawn for the exact gradient")
         return _exact(logit, position, weights)
@@ -87,7 +88,7 @@ def pl_gradient(
     if callable(weights):
         first, order = order[: count // 2], order[count // 2 :]
         seen = np.bincount(first.ravel(), weights=np.tile(position, len(first)), minlength=n) / len(first)
-        weights = _reward_array(weights(seen), n, "weights(exposure)")
+        weights = bounded_array("weights(exposure)", weights(seen), n)
     gradient = estimator(bounded(logit), order, position, weights, baselines(order, position, weights))
     return np.where(np.isneginf(logit), 0.0, gradient)
 
@@ -101,23 +102,11 @@ def _exact(
     browsing = Positions(tuple(position.tolist())).bind(None, indptr)
     if callable(weights):
         seen = plackett_luce_exposure(indptr, logit, browsing)
-        weights = _reward_array(weights(seen), len(logit), "weights(exposure)")
+        weights = bounded_array("weights(exposure)", weights(seen), len(logit))
     return plackett_luce_gradient(indptr, logit, browsing, weights)
-
-
-def _reward_array(values: ArrayLike, n: int, name: str) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != (n,):
-        raise InputError.one(name, f"an array of shape {array.shape}", f"({n},), one value a document")
-    wrong = np.flatnonzero(~np.isfinite(array))
-    if len(wrong):
-        raise InputError.one(name, f"{array[wrong[0]]} at {wrong[0]}", "finite numbers")
-    return array
 
 
 def _draw_count(draws: int | None, least: int) -> int:
     if draws is None:
         return DRAWS
-    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < least:
-        raise InputError.one("draws", repr(draws), f"a whole number, {least} or more, or None")
-    return int(draws)
+    return whole_number("draws", draws, least)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SPREAD = 700.0  # nats between which logits are used as they are
+SHIFTED = 1e6  # nats down to which a logit less the largest one keeps its differences from others
 _GAP = 50.0  # nats that no draw crosses: the noise spans 41
 
 
@@ -38,12 +39,14 @@ def bounded(logit: NDArray[np.float64]) -> NDArray[np.float64]:
     Very large logits would swallow the noise, and minus infinity would leave ties in an arbitrary order.
     """
     top = logit.max(initial=-np.inf)
-    shifted: NDArray[np.float64] = logit - (0.0 if np.isneginf(top) else top)
+    with np.errstate(over="ignore"):
+        shifted: NDArray[np.float64] = logit - (0.0 if np.isneginf(top) else top)
     if shifted.min(initial=0.0) >= -_SPREAD:
         return shifted
-    order = np.argsort(-shifted, kind="stable")
-    with np.errstate(invalid="ignore"):
-        drop = -np.diff(shifted[order])
+    held = logit if shifted.min(where=logit > -np.inf, initial=0.0) < -SHIFTED else shifted
+    order = np.argsort(-held, kind="stable")
+    with np.errstate(invalid="ignore", over="ignore"):
+        drop = -np.diff(held[order])
     drop[np.isnan(drop)] = 0.0  # both at minus infinity
     out = np.empty(len(logit))
     out[order] = -np.concatenate([[0.0], np.cumsum(np.minimum(drop, _GAP))])

@@ -10,9 +10,11 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers._base.streams import stream_key, uniforms
+from rerankers.exposure._binding import check_bound
+from rerankers.exposure.checks import float_array, whole_array
 from rerankers.policies._insertion import inserted, insertion_exposure, selected, selection_log_prob
 from rerankers.policies._points import quasi_uniforms
-from rerankers.policies.base import check_rankings, check_rows, draw, tiles
+from rerankers.policies.base import check_rankings, check_rows, draw, score_array, tiles
 from rerankers.values.exposure import Exposure
 
 if TYPE_CHECKING:
@@ -57,9 +59,9 @@ class Mallows:
     stream: NDArray[np.uint64]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "order", whole_array("order", self.order, np.int32).astype(np.int32))
+        object.__setattr__(self, "dispersion", np.array(float_array("dispersion", self.dispersion)))
         check_rows(self.over, self.stream, "order", self.order)
-        if not np.issubdtype(self.order.dtype, np.integer):
-            raise InputError.one("order", f"an array of {self.order.dtype}", "whole numbers")
         if self.dispersion.shape != (len(self.over),):
             expected = f"({len(self.over)},), one a row"
             raise InputError.one("dispersion", f"an array of shape {self.dispersion.shape}", expected)
@@ -72,13 +74,9 @@ class Mallows:
         if np.any(times != 1):
             row = int(self.over.row_index[np.argmax(times != 1)])
             raise InputError.one("order", f"no permutation in row {row}", "each position of a row once")
-        object.__setattr__(self, "order", np.array(self.order, dtype=np.int32))
-        object.__setattr__(self, "dispersion", np.array(self.dispersion, dtype=np.float64))
 
     @classmethod
-    def by_score(
-        cls, over: Ragged, score: NDArray[np.floating], dispersion: ArrayLike, stream: NDArray[np.uint64]
-    ) -> Self:
+    def by_score(cls, over: Ragged, score: ArrayLike, dispersion: ArrayLike, stream: NDArray[np.uint64]) -> Self:
         """Return the policy around the ranking by score descending, ties as the row stands.
 
         Parameters
@@ -92,11 +90,10 @@ class Mallows:
         stream
             uint64 (B, 2), digests of the queries.
         """
-        if score.shape != (over.nnz,) or np.any(np.isnan(score)):
-            raise InputError.one("score", f"shape {score.shape} or not-a-number", f"({over.nnz},) numbers")
+        value = score_array(over, score)
         place = np.arange(over.nnz) - over.indptr[over.row_index]
-        order = place[np.lexsort((-score, over.row_index))].astype(np.int32)
-        theta = np.asarray(dispersion, dtype=np.float64)
+        order = place[np.lexsort((-value, over.row_index))].astype(np.int32)
+        theta = float_array("dispersion", dispersion)
         return cls(over, order, np.full(len(over), theta) if theta.ndim == 0 else theta, stream)
 
     @property
@@ -127,7 +124,7 @@ class Mallows:
             reference, dispersion = self._row(row)
             return some
 
-        return draw(self, n, first, depth, sampler)
+        return draw(self, n, seed, first, depth, sampler)
 
     def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
         """Return n rankings a row to publish, by stratified insertions; see `Policy.schedule`.
@@ -142,13 +139,14 @@ class Mallows:
             reference, dispersion = self._row(row)
             return lambda _, draws, k: inserted(quasi_uniforms(key, draws, len(reference)), reference, dispersion, k)
 
-        return draw(self, n, 0, depth, sampler)
+        return draw(self, n, seed, 0, depth, sampler)
 
     def exposure(self, browsing: Browsing) -> Exposure:
         """Return the exact expected exposure, for any browsing model.
 
         A row of n documents takes time of order n times the number of ranks that have weight; see `_insertion`.
         """
+        check_bound(browsing, self.over.nnz)
         flat, position = self._flat, browsing.position
         value = np.empty(self.over.nnz)
         for row, size in enumerate(self.over.lengths.tolist()):

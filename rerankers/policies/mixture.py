@@ -13,12 +13,12 @@ from rerankers._base.streams import stream_key, uniforms
 from rerankers.exposure.rankings import exposure_of
 from rerankers.exposure.rows import row_sums
 from rerankers.policies._points import spread
-from rerankers.policies.base import check_draws, check_rankings
+from rerankers.policies.base import check_draws, check_rankings, score_array
 from rerankers.values.exposure import Exposure
 from rerankers.values.rankings import Rankings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from rerankers.exposure import Browsing
     from rerankers.values.ragged import Ragged
@@ -71,10 +71,10 @@ class Mixture:
     def sample(self, n: int, seed: int, first: int = 0, depth: int | None = None) -> Rankings:
         """Draw n independent rankings a row, labelled first, first + 1, …; see `PlackettLuce.sample`."""
 
-        def noise(row: int) -> NDArray[np.float64]:
-            return uniforms(stream_key(seed, self.stream[row], "mixture"), first, n, 1)[:, 0]
+        def noise(row: int, start: int, draws: int) -> NDArray[np.float64]:
+            return uniforms(stream_key(seed, self.stream[row], "mixture"), start, draws, 1)[:, 0]
 
-        return self._chosen(n, first, depth, noise)
+        return self._chosen(check_draws(n, seed, first, depth), noise)
 
     def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
         """Return n rankings a row to publish; see `Policy.schedule`.
@@ -82,19 +82,21 @@ class Mixture:
         A ranking of weight w occurs n w times, rounded down or up (systematic sampling), evenly spread over the n.
         """
 
-        def even(row: int) -> NDArray[np.float64]:
-            return spread(stream_key(seed, self.stream[row], "mixture_schedule"), n)
+        def even(row: int, _: int, draws: int) -> NDArray[np.float64]:
+            return spread(stream_key(seed, self.stream[row], "mixture_schedule"), draws)
 
-        return self._chosen(n, 0, depth, even)
+        return self._chosen(check_draws(n, seed, 0, depth), even)
 
-    def _chosen(self, n: int, first: int, depth: int | None, numbers: Callable[[int], NDArray[np.float64]]) -> Rankings:
-        """Return rankings chosen by numbers of each row, (n,) in [0, 1)."""
-        check_draws(n, first, depth)
+    def _chosen(
+        self, asked: tuple[int, int, int | None], numbers: Callable[[int, int, int], NDArray[np.float64]]
+    ) -> Rankings:
+        """Return rankings chosen by numbers (row, first, n) -> (n,) in [0, 1)."""
+        n, first, depth = asked
         given, rows = self.rankings, len(self.over)
         chosen = np.repeat(given.query_ptr[:-1], n).reshape(rows, n)
         for row in np.flatnonzero(given.counts > 1) if n else ():
             upto = np.cumsum(given.weight[given.query_ptr[row] : given.query_ptr[row + 1]])
-            chosen[row] += np.searchsorted(upto, numbers(int(row)) * upto[-1], side="right")
+            chosen[row] += np.searchsorted(upto, numbers(int(row), first, n) * upto[-1], side="right")
         start = given.item_ptr[chosen.ravel()]
         lengths = given.item_ptr[chosen.ravel() + 1] - start
         if depth is not None:
@@ -134,9 +136,7 @@ class Mixture:
             return np.log(chance)
 
 
-def static(
-    over: Ragged, score: NDArray[np.floating] | None = None, stream: NDArray[np.uint64] | None = None
-) -> Mixture:
+def static(over: Ragged, score: ArrayLike | None = None, stream: NDArray[np.uint64] | None = None) -> Mixture:
     """Return the policy that always ranks by score descending, ties as the row stands; without scores, as it stands.
 
     Parameters
@@ -150,9 +150,7 @@ def static(
     """
     place = np.arange(over.nnz) - over.indptr[over.row_index]
     if score is not None:
-        if score.shape != (over.nnz,) or np.any(np.isnan(score)):
-            raise InputError.one("score", f"shape {score.shape} or not-a-number", f"({over.nnz},) numbers")
-        place = place[np.lexsort((-score, over.row_index))]
+        place = place[np.lexsort((-score_array(over, score), over.row_index))]
     count = len(over)
     rows = np.arange(count + 1, dtype=np.int64)
     label = np.zeros(count, dtype=np.int32)

@@ -12,6 +12,7 @@ from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
 from rerankers.exposure.rows import buckets
 from rerankers.policies._race import Race, Stratified
 from rerankers.policies.base import TILE, check_rankings, check_rows, draw
+from rerankers.policies.logits import SHIFTED
 from rerankers.values.exposure import Exposure
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class PlackettLuce:
         depth
             keep the first ranks only; they are those of the whole rankings.
         """
-        return draw(self, n, first, depth, lambda row: Race(self.logit[self.over.row(row)], seed, self.stream[row]))
+        return draw(
+            self, n, seed, first, depth, lambda row: Race(self.logit[self.over.row(row)], seed, self.stream[row])
+        )
 
     def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
         """Return n rankings a row to publish, by clocks that are stratified; see `Policy.schedule`.
@@ -66,7 +69,9 @@ class PlackettLuce:
         Of each document's n arrival times, one lies in each n-th part of its distribution. The squared error of the
         mean exposure is 2 (GERR) to 20 (RBP of high patience) times smaller than that of n independent draws.
         """
-        return draw(self, n, 0, depth, lambda row: Stratified(self.logit[self.over.row(row)], seed, self.stream[row]))
+        return draw(
+            self, n, seed, 0, depth, lambda row: Stratified(self.logit[self.over.row(row)], seed, self.stream[row])
+        )
 
     def exposure(self, browsing: Browsing) -> Exposure:
         """Return the exact expected exposure; see `rerankers.exposure.closed_form.plackett_luce` for what it costs."""
@@ -99,7 +104,10 @@ def _log_prob(logit: NDArray[np.float64], item: NDArray[np.int32]) -> NDArray[np
     """Return log probabilities (R,) of rankings ``item`` (R, k) of documents with logits (R, n)."""
     n, k = logit.shape[1], item.shape[1]
     top = logit.max(axis=1, keepdims=True)
-    shifted = logit - np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(over="ignore"):
+        shifted = logit - np.where(np.isneginf(top), 0.0, top)
+    wide = shifted.min(axis=1, where=logit > -np.inf, initial=0.0, keepdims=True) < -SHIFTED
+    shifted = np.where(wide, logit, shifted)
     placed = np.take_along_axis(shifted, item, axis=1)
     np.put_along_axis(shifted, item, -np.inf, axis=1)
     left = np.logaddexp.reduce(shifted, axis=1, keepdims=True)  # what is not placed: never all minus the placed

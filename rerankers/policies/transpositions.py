@@ -9,6 +9,8 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers._base.streams import stream_key, uniforms
+from rerankers.exposure._binding import check_bound
+from rerankers.exposure.checks import float_array, whole_array
 from rerankers.exposure.optimal.permutahedron import document_array, padded_weights
 from rerankers.exposure.optimal.transpositions import check_reachable, find_swaps, level_with, settled
 from rerankers.policies.base import check_rankings, check_rows, draw, tiles
@@ -60,8 +62,9 @@ class Transpositions:
     stream: NDArray[np.uint64]
 
     def __post_init__(self) -> None:
-        for name, kind in (("order", np.int32), ("swap_ptr", np.int64), ("swaps", np.int32), ("chance", np.float64)):
-            object.__setattr__(self, name, np.array(getattr(self, name), dtype=kind, order="C"))
+        for name, kind in (("order", np.int32), ("swap_ptr", np.int64), ("swaps", np.int32)):
+            object.__setattr__(self, name, whole_array(name, getattr(self, name), kind).astype(kind, order="C"))
+        object.__setattr__(self, "chance", np.array(float_array("chance", self.chance), order="C"))
         check_rows(self.over, self.stream, "order", self.order)
         _check_swaps(self)
 
@@ -117,7 +120,7 @@ class Transpositions:
             width = -(-max(1, len(chance)) // 4) * 4  # as noise comes, so that it is one block of memory
             return some
 
-        return draw(self, n, first, depth, sampler)
+        return draw(self, n, seed, first, depth, sampler)
 
     def schedule(self, n: int, seed: int, depth: int | None = None) -> Rankings:
         """Return n rankings a row to publish, by systematic swaps; see `Policy.schedule`.
@@ -140,7 +143,7 @@ class Transpositions:
             key = stream_key(seed, self.stream[row], "transpositions_schedule")
             return whole
 
-        return draw(self, n, 0, depth, sampler)
+        return draw(self, n, seed, 0, depth, sampler)
 
     def exposure(self, browsing: Browsing) -> Exposure | None:
         """Return the exact expected exposure, or None where documents of one row differ in continuation.
@@ -150,6 +153,7 @@ class Transpositions:
         """
         from rerankers.exposure.optimal.transposition_loops import swap_weights
 
+        check_bound(browsing, self.over.nnz)
         value = np.empty(self.over.nnz)
         for row in range(len(self.over)):
             part = self.over.row(row)

@@ -55,7 +55,7 @@ def test_any_mixture_of_rankings_is_realised(n: int, weights: list[float], rando
     padded = vertices(weights, n)[0]
     swaps = transpositions(goal, weights)
     assert len(swaps.chance) <= max(0, n - 1)
-    assert np.all((swaps.chance > 0) & (swaps.chance <= 0.5))
+    assert np.all((swaps.chance >= 0) & (swaps.chance <= 0.5))  # 0 where rounding left nothing to transfer
     assert np.all(settled(swaps.swaps, n).any(axis=1))
     assert sorted(swaps.order) == list(range(n))
     np.testing.assert_allclose(enumerated(swaps, padded), goal, atol=1e-14)

@@ -72,7 +72,7 @@ def by_gap(indptr: NDArray[np.int64], logit: NDArray[np.float64]) -> Levels:
     """
     gap = _GAP + np.log(np.maximum(np.diff(indptr), 1))
     bottom = -row_maxima(-logit, indptr)
-    with np.errstate(invalid="ignore"):  # minus infinity twice: no gap
+    with np.errstate(invalid="ignore", over="ignore"):  # minus infinity twice: no gap
         wide = row_maxima(logit, indptr) - bottom > gap
     if not np.any(wide):  # the usual case: every row is one level, as it stands
         start = indptr[:-1][np.diff(indptr) > 0]
@@ -80,7 +80,7 @@ def by_gap(indptr: NDArray[np.int64], logit: NDArray[np.float64]) -> Levels:
         return Levels(np.arange(len(logit)), np.append(start, len(logit)), row_ptr, np.zeros(len(start), np.int64))
     row, order = _descending(indptr, logit, wide)
     ordered = logit[order]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         drop = ordered[:-1] - ordered[1:]
     return _cut(indptr, row, order, drop > gap[row[1:]])
 

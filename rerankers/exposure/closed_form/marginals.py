@@ -48,7 +48,7 @@ def weighted_race(
     float64 (R, n), the expectation of weight[rank] times the continuations before a document; the error is about
     n times 1e-16 of the largest weight.
     """
-    return weight.copy() if logit.shape[1] == 1 else _integrals(logit, continuation, weight, None)
+    return weight.copy() if logit.shape[1] == 1 else _unsigned(_integrals(logit, continuation, weight, None))
 
 
 def weighted_gradient(
@@ -86,7 +86,7 @@ def rank_marginals(logit: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     def add(first: float, apart: float, total: NDArray[np.float64]) -> None:
         rank_sweep(first, apart, right, score, total)
 
-    return refined(add, np.zeros((k, n)), _tolerance(n)).T
+    return _unsigned(refined(add, np.zeros((k, n)), _tolerance(n))).T
 
 
 def _integrals(
@@ -164,6 +164,11 @@ def _furthest(continuation: NDArray[np.float64]) -> NDArray[np.float64]:
     ranks = np.full(len(largest), float(continuation.shape[1]))
     np.divide(NEGLIGIBLE, np.log(largest), where=largest < 1.0, out=ranks)
     return np.minimum(ranks + 1.0, float(continuation.shape[1]))
+
+
+def _unsigned(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sums over roots of unity, in place, without the negative numbers that rounding makes of tiny ones."""
+    return np.maximum(chances, 0.0, out=chances)
 
 
 def _tolerance(n: int) -> float:

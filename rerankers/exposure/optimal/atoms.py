@@ -25,14 +25,15 @@ class Atoms:
         float64 (m,), at least 0, sum 1.
     """
 
-    def __init__(self, vertices: list[Vertex]) -> None:
+    def __init__(self, vertices: list[Vertex], weights: NDArray[np.float64] | None = None) -> None:
         self.vertices: list[Vertex] = []
         self.weight = np.empty(0)
         self._place: dict[bytes, int] = {}
         self._buffer = np.empty((max(8, 2 * len(vertices)), len(vertices[0].exposure)))
-        for vertex in vertices:
+        given = np.ones(len(vertices)) if weights is None else weights
+        for vertex, weight in zip(vertices, given.tolist(), strict=True):
             place = self.add(vertex)
-            self.weight[place] += 1.0
+            self.weight[place] += weight
         self.weight /= self.weight.sum()
 
     def __len__(self) -> int:

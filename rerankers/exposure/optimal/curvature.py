@@ -37,7 +37,7 @@ def curved(
     """
     curvature = curvature_of(objective)
     if curvature is not None:
-        return np.asarray(curvature(origin.exposure, directions), dtype=np.float64)
+        return np.asarray(curvature(origin.exposure.copy(), directions.copy()), dtype=np.float64)
     out = np.zeros(directions.shape)
     for place, direction in enumerate(directions):
         out[place] = _whole(objective, origin, direction) if last is None else _near(objective, origin, direction, last)

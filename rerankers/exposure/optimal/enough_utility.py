@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InfeasibleError
+from rerankers.exposure.checks import shown
 from rerankers.exposure.optimal.regions import AllPolicies, Vertex, shown_parts
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class EnoughUtility:
         self._most = -least
         self._miss = _MISS * max(abs(floor), float(np.dot(np.abs(utility), self._best.exposure)))
         if floor > self._most + self._miss:
-            most = f"at most {self._most!r}, the greatest utility of any ranking"
-            raise InfeasibleError(f"floor: found {floor!r}; expected {most}")
+            most = f"at most {shown(self._most)}, the greatest utility of any ranking"
+            raise InfeasibleError(f"floor: found {shown(floor)}; expected {most}")
         self._floor = min(floor, self._most)
 
     def lowest(self, cost: NDArray[np.float64]) -> tuple[Vertex, float]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rerankers._base.errors import InfeasibleError, InputError, choose
+from rerankers._base.errors import InfeasibleError, InputError
+from rerankers.exposure.checks import chosen, plain_array, shown
 from rerankers.exposure.optimal.permutahedron import document_array, padded_weights
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def foeir(relevance: ArrayLike, groups: ArrayLike, position_weights: ArrayLike, 
     merit = document_array("relevance", relevance)
     weight = padded_weights(position_weights, len(merit))
     second = _members(groups, len(merit))
-    side = _constraint(merit, second, choose("constraint", constraint, _CONSTRAINTS))
+    side = _constraint(merit, second, chosen("constraint", constraint, _CONSTRAINTS))
     problem = _Problem(merit, side, weight)
     high, low = problem.at_zero(1.0), problem.at_zero(-1.0)
     if low.excess > 0.0:
@@ -153,13 +154,13 @@ class _Problem:
 
 def _members(groups: ArrayLike, size: int) -> NDArray[np.bool_]:
     """Return which documents are of group 1: bool (n,)."""
-    label = np.asarray(groups)
+    label = plain_array("groups", groups)
     if label.shape != (size,):
         raise InputError.one("groups", f"an array of shape {label.shape}", f"({size},), one a document")
     first, second = label == 0, label == 1
     if not np.all(first | second):
         at = int(np.argmin(first | second))
-        raise InputError.one("groups", f"{label[at]!r} at {at}", "0 or 1")
+        raise InputError.one("groups", f"{shown(label[at])} at {at}", "0 or 1")
     for group, inside in enumerate((first, second)):
         if not np.any(inside):
             raise InputError.one("groups", f"no document of group {group}", "documents of both groups")

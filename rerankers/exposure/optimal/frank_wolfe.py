@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure._binding import bound_to_row, check_model
 from rerankers.exposure.browsing import Browsing, BrowsingModel, Cascade
+from rerankers.exposure.checks import float_array, row_grades, shown, whole_number
 from rerankers.exposure.optimal.objective import Objective, evaluate, scale_of
 from rerankers.exposure.optimal.oracle import Oracle
 from rerankers.exposure.optimal.permutahedron import document_array
-from rerankers.exposure.optimal.regions import AllPolicies, Region, SharePolicies
+from rerankers.exposure.optimal.projected import projected_start
+from rerankers.exposure.optimal.regions import AllPolicies, SharePolicies
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -80,6 +83,7 @@ class Optimum(_Policy):
         return cls(*policy, **attributes)
 
 
+@np.errstate(under="ignore")
 def frank_wolfe(
     objective: Objective,
     browsing: BrowsingModel,
@@ -163,38 +167,42 @@ def minimum(objective: Objective, oracle: Oracle, tolerance: float, max_iteratio
     check_settings(tolerance, max_iterations)
     if oracle.size == 0:
         return Optimum.of(empty_row(objective))
+    check_objective(objective, oracle)
     scale = scale_of(objective)
-    if scale is None:
-        region: Region = AllPolicies(oracle)
-    else:
-        region = SharePolicies(oracle, document_array("scale", scale, oracle.size))
-    return Optimum.of(minimise(objective, region, tolerance, max_iterations))
+    if scale is not None:
+        shares = SharePolicies(oracle, document_array("scale", scale, oracle.size))
+        return Optimum.of(minimise(objective, shares, tolerance, max_iterations))
+    region = AllPolicies(oracle)
+    return Optimum.of(minimise(objective, region, tolerance, max_iterations, start=projected_start(objective, region)))
 
 
 def bound(browsing: BrowsingModel, n: int | None, grades: ArrayLike | None) -> Browsing:
     """Return a browsing model bound to one row, whose length is the one that is known."""
-    known = {} if grades is None else {"grades": len(np.asarray(grades))}
+    check_model(browsing)
+    known = {} if grades is None else {"grades": len(row_grades(grades))}
     if isinstance(browsing, Cascade):
         known["continuation"] = len(browsing.continuation)
     if n is not None:
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise InputError.one("n", f"{n!r}", "a whole number, 0 or more")
-        known["n"] = int(n)
+        known["n"] = whole_number("n", n, 0)
     if not known:
         raise InputError.one("n", "None and no grades", "the number of documents")
     if len(set(known.values())) > 1:
         found = ", ".join(f"{size} by {name}" for name, size in known.items())
         raise InputError.one("n", found, "one number of documents")
-    spec = browsing if grades is None else browsing.completed(grades)
-    return spec.bind(grades, np.array([0, next(iter(known.values()))], dtype=np.int64))
+    return bound_to_row(browsing, next(iter(known.values())), grades)
 
 
 def check_settings(tolerance: float, max_iterations: int) -> None:
     """Raise `InputError` unless the tolerance is at least 0 and there may be at least one iteration."""
-    if not tolerance >= 0:
-        raise InputError.one("tolerance", f"{tolerance!r}", "a number, at least 0")
-    if isinstance(max_iterations, bool) or not isinstance(max_iterations, int | np.integer) or max_iterations < 1:
-        raise InputError.one("max_iterations", f"{max_iterations!r}", "a whole number, 1 or more")
+    enough = float_array("tolerance", tolerance)
+    if enough.ndim or not enough >= 0:
+        raise InputError.one("tolerance", shown(tolerance), "a number, at least 0")
+    whole_number("max_iterations", max_iterations, 1)
+
+
+def check_objective(objective: Objective, oracle: Oracle) -> None:
+    """Raise `InputError` where an objective does not suit the documents or returns something else than it should."""
+    evaluate(objective, oracle.exposure(np.arange(oracle.size)[None])[0])
 
 
 def empty_row(objective: Objective) -> Minimum:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.exposure.optimal.enough_utility import EnoughUtility
-from rerankers.exposure.optimal.frank_wolfe import Optimum, bound, check_settings, empty_row
+from rerankers.exposure.optimal.frank_wolfe import Optimum, bound, check_objective, check_settings, empty_row
 from rerankers.exposure.optimal.objective import matrix_of, scale_of
 from rerankers.exposure.optimal.oracle import Oracle
 from rerankers.exposure.optimal.permutahedron import document_array
@@ -93,6 +93,7 @@ def least_loss_with_utility(
     region = EnoughUtility(oracle, worth, float(floor))
     if oracle.size == 0:
         return FloorOptimum.of(empty_row(objective), utility=0.0, multiplier=0.0)
+    check_objective(objective, oracle)
     matrix = matrix_of(objective)
     kept = None if matrix is None else np.vstack([matrix, worth])
     found = minimise(objective, region, tolerance, max_iterations, kept)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.optimal.groups import group_matrix, parts_matrix, seen_back, seen_through
+from rerankers.exposure.checks import shown
+from rerankers.exposure.optimal.groups import check_documents, group_matrix, parts_matrix, seen_back, seen_through
 from rerankers.exposure.optimal.permutahedron import document_array
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class SquaredLoss:
 
     def __call__(self, exposure: NDArray[np.float64], /) -> tuple[float, NDArray[np.float64]]:
         """Return the loss and its gradient (n,)."""
+        check_documents(exposure, self.matrix, "target", self.target)
         rest = seen_through(self.matrix, exposure) - self.target
         return float(np.dot(rest, rest)), seen_back(self.matrix, 2.0 * rest)
 
@@ -80,7 +82,7 @@ class GroupKL:
         if np.any(shares < 0) or abs(shares.sum() - 1.0) > _SUM:
             raise InputError.one("shares", f"{shares}", "numbers of at least 0 with sum 1")
         if self.total is not None and not 0 < self.total < np.inf:
-            raise InputError.one("total", f"{self.total!r}", "a positive number, or None")
+            raise InputError.one("total", shown(self.total), "a positive number, or None")
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "shares", shares)
 
@@ -91,6 +93,7 @@ class GroupKL:
 
     def __call__(self, exposure: NDArray[np.float64], /) -> tuple[float, NDArray[np.float64]]:
         """Return the divergence and its gradient (n,)."""
+        check_documents(exposure, self.matrix, "matrix", self.shares)
         amount = self.matrix @ exposure
         wanted = self.shares > 0
         if np.any(amount[wanted] <= 0):

@@ -43,6 +43,7 @@ def minimise(
     tolerance: float,
     max_iterations: int,
     matrix: NDArray[np.float64] | None = None,
+    start: Atoms | None = None,
 ) -> Minimum:
     """Minimise a convex function over a region.
 
@@ -54,8 +55,13 @@ def minimise(
     ----------
     matrix
         (G, n), what must look the same after pruning; by default what the objective sees.
+    start
+        a mixture that lies near the minimum, where one is known.
     """
-    atoms, point = _begin(objective, region)
+    if start is None:
+        atoms, point = _begin(objective, region)
+    else:
+        atoms, point = start, evaluate(objective, start.mean(start.weight))
     model = Model(objective, point)
     iterations = 0
     for _ in range(max_iterations):

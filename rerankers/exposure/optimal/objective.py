@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure.checks import float_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -44,16 +45,25 @@ def evaluate(objective: Objective, exposure: NDArray[np.float64]) -> Point:
     Raises
     ------
     ValueError
-        for a value that is not a number or minus infinity, or a gradient of another shape.
+        for anything but a value and a gradient, a value that is not one number or minus infinity, or a gradient of
+        another shape or with not-a-number.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # the logarithm of 0
-        found, slope = objective(exposure)
-    value, gradient = float(found), np.array(slope, dtype=np.float64)
+        answer: object = objective(exposure.copy())  # which it may write to
+    if not isinstance(answer, Sequence) or len(answer) != 2:
+        raise InputError.one("objective", f"a {type(answer).__name__}", "the pair of a value and a gradient")
+    amount, gradient = float_array("objective", answer[0]), np.array(float_array("objective", answer[1]))
+    if amount.ndim:
+        raise InputError.one("objective", f"a value of shape {amount.shape}", "one number")
+    value = float(amount)
     if not value > -np.inf:
         raise InputError.one("objective", f"the value {value}", "finite values, or infinity outside of the domain")
     if gradient.shape != exposure.shape:
         expected = f"{exposure.shape}, one number a document"
         raise InputError.one("objective", f"a gradient of shape {gradient.shape}", expected)
+    if value < np.inf and np.any(np.isnan(gradient)):
+        found = f"not-a-number in the gradient at {int(np.argmax(np.isnan(gradient)))}"
+        raise InputError.one("objective", found, "numbers where the value is finite")
     if value == np.inf or not np.all(np.isfinite(gradient)):
         return Point(exposure, np.inf, np.zeros(len(exposure)))
     return Point(exposure, value, gradient)

@@ -64,6 +64,14 @@ class Oracle:
         )
         self._certain = bool(np.any(continuation == 1.0))
 
+    @property
+    def rank_weights(self) -> NDArray[np.float64] | None:
+        """float64 (n,), the exposure that each rank gives, where all continuations are equal; None otherwise."""
+        if not self._equal:
+            return None
+        weight = self.browsing.continuation ** np.arange(self.size)
+        return weight if self.browsing.position is None else weight * self.browsing.position
+
     def best(self, gain: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the ranking int64 (n,) that maximises the sum of gain times exposure; ties keep the row's order.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.checks import position_array
+from rerankers.exposure.checks import float_array, position_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -79,7 +79,7 @@ def pareto_front(
     worth = document_array("relevance", relevance)
     goal = document_array("target", target, len(worth))
     weight = padded_weights(position_weights, len(worth))
-    factor = np.asarray(lambdas, dtype=np.float64)
+    factor = float_array("lambdas", lambdas)
     if factor.ndim != 1 or not np.all(factor >= 0):
         found = f"an array of shape {factor.shape}" if factor.ndim != 1 else f"{factor[~(factor >= 0)][0]}"
         raise InputError.one("lambdas", found, "one number a point, each at least 0")
@@ -157,7 +157,7 @@ def linear_gap(point: NDArray[np.float64], slope: NDArray[np.float64], weight: N
 
 def document_array(name: str, values: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
     """Return finite values of documents as float64 (n,); `InputError` for anything else, or n other than ``size``."""
-    array = np.array(values, dtype=np.float64)
+    array = np.array(float_array(name, values))
     if array.ndim != 1 or (size is not None and len(array) != size):
         expected = "one value a document" if size is None else f"({size},), one value a document"
         raise InputError.one(name, f"an array of shape {array.shape}", expected)

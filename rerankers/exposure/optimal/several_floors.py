@@ -8,7 +8,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.exposure.optimal.floors_region import Floors
-from rerankers.exposure.optimal.frank_wolfe import Optimum, bound, check_settings, empty_row
+from rerankers.exposure.optimal.frank_wolfe import Optimum, bound, check_objective, check_settings, empty_row
 from rerankers.exposure.optimal.groups import group_matrix
 from rerankers.exposure.optimal.objective import matrix_of, scale_of
 from rerankers.exposure.optimal.oracle import Oracle
@@ -98,6 +98,7 @@ def least_loss_with_floors(
     if oracle.size == 0:
         nothing = np.zeros(len(rows))
         return FloorsOptimum.of(empty_row(objective), amounts=nothing, multipliers=nothing)
+    check_objective(objective, oracle)
     matrix = matrix_of(objective)
     kept = None if matrix is None else np.vstack([matrix, rows])
     found_policy = minimise(objective, region, tolerance, max_iterations, kept)

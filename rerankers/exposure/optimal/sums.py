@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure.checks import float_array
+from rerankers.exposure.optimal.groups import check_documents
 from rerankers.exposure.optimal.objective import Objective, curvature_of, matrix_of, scale_of
 from rerankers.exposure.optimal.permutahedron import document_array
 
@@ -39,6 +41,7 @@ class Linear:
 
     def __call__(self, exposure: NDArray[np.float64], /) -> tuple[float, NDArray[np.float64]]:
         """Return the value and the gradient (n,)."""
+        check_documents(exposure, None, "coefficients", self.coefficients)
         return float(np.dot(self.coefficients, exposure)), self.coefficients
 
     def curvature(self, exposure: NDArray[np.float64], directions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -64,8 +67,9 @@ class Weighted:
     """
 
     def __init__(self, *parts: tuple[Objective, float]) -> None:
-        if not parts or not all(0 <= weight < np.inf for _, weight in parts):
-            raise InputError.one("parts", f"weights {[weight for _, weight in parts]}", "one or more, each at least 0")
+        weights = float_array("parts", [weight for _, weight in parts])
+        if not parts or not np.all((weights >= 0) & (weights < np.inf)):
+            raise InputError.one("parts", f"weights {weights.tolist()}", "one or more, each at least 0")
         self.parts = parts
         scales = [scale_of(objective) for objective, _ in parts]
         if any(not _same(scale, scales[0]) for scale in scales):

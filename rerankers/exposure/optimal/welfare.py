@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.optimal.groups import parts_matrix, seen_back, seen_through
+from rerankers.exposure.checks import shown
+from rerankers.exposure.optimal.groups import check_documents, parts_matrix, seen_back, seen_through
 from rerankers.exposure.optimal.permutahedron import document_array, project_permutahedron
 
 if TYPE_CHECKING:
@@ -45,12 +46,13 @@ class NashWelfare:
         if np.any(weights < 0):
             raise InputError.one("weights", f"{weights.min()}", "numbers of at least 0")
         if not 0 <= self.floor < np.inf:
-            raise InputError.one("floor", f"{self.floor!r}", "a number of at least 0")
+            raise InputError.one("floor", shown(self.floor), "a number of at least 0")
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "weights", weights)
 
     def __call__(self, exposure: NDArray[np.float64], /) -> tuple[float, NDArray[np.float64]]:
         """Return minus the welfare and its gradient (n,); infinity where one that counts has nothing."""
+        check_documents(exposure, self.matrix, "weights", self.weights)
         amount = seen_through(self.matrix, exposure) + self.floor
         counts = self.weights > 0
         if np.any(amount[counts] <= 0):
@@ -99,7 +101,7 @@ class GeneralisedGini:
         if not len(weights) or np.any(weights < 0) or np.any(np.diff(weights) > 0):
             raise InputError.one("weights", f"{weights}", "numbers of at least 0 that do not increase")
         if not 0 < self.smoothing < np.inf:
-            raise InputError.one("smoothing", f"{self.smoothing!r}", "a positive number")
+            raise InputError.one("smoothing", shown(self.smoothing), "a positive number")
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "weights", weights)
 
@@ -114,6 +116,7 @@ class GeneralisedGini:
 
     def __call__(self, exposure: NDArray[np.float64], /) -> tuple[float, NDArray[np.float64]]:
         """Return minus the smoothed welfare and its gradient (n,)."""
+        check_documents(exposure, self.matrix, "weights", self.weights)
         amount = seen_through(self.matrix, exposure)
         slope = -project_permutahedron(-amount / self.smoothing, self.weights)
         value = float(np.dot(slope, amount)) - self.smoothing / 2.0 * float(np.dot(slope, slope))
