@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, InputError
 from rerankers.runs import read_policy
-from rerankers.runs.policy import StoredPolicy
-from rerankers.stages.validate import known_keys, one_path, read_track_queries, whole
+from rerankers.stages.validate import known_keys, one_path, read_track_queries, read_track_sequence, whole
 from rerankers.tracks.losses import Losses, losses, read_judgments, read_loss_groups
-from rerankers.tracks.sequences import read_sequence
-from rerankers.tracks.submit import Submission, submit
-from rerankers.tracks.track import Track, track_of
+from rerankers.tracks.submit import submit
+from rerankers.tracks.track import track_of
 
 if TYPE_CHECKING:
     from rerankers.tracks.groups2020 import PairGroups
-    from rerankers.values import Judgments
+    from rerankers.tracks.schedules import Schedules
 
 KEYS = ("track", "run", "policy", "queries", "sequence", "qrels", "groups", "seed", "output")
 POLICY = "policy.parquet"
@@ -37,22 +35,39 @@ def submit_from_config(config: Mapping[str, Any]) -> None:
     output = one_path(config, "output")
     if output is None or output.is_dir():
         raise ConfigError(f"output: found {output or 'nothing'}; expected the name of a file. Type: output=FILE")
-    queries = read_track_queries(track, one_path(config, "queries"))
-    place = one_path(config, "sequence")
-    sequence = None if place is None else read_sequence(place)
-    if sequence is not None and not track.has_sequence:
-        raise ConfigError(f"sequence: found {place}; expected none, since {track.name} has no sequence")
     qrels, grouping = one_path(config, "qrels"), _grouping(config["groups"])
+    groups_file = None if grouping is None else grouping[0]
+    inputs = {name: one_path(config, name) for name in ("run", "policy", "queries", "sequence", "qrels")}
+    _spare(output, {**inputs, "groups": groups_file})
+    queries = read_track_queries(track, inputs["queries"])
+    sequence = read_track_sequence(track, inputs["sequence"])
     if grouping is not None and qrels is None:
         raise ConfigError("qrels: found nothing; expected judgments, which the loss of groups needs. Type: qrels=FILE")
-    stored = read_policy(_policy_file(one_path(config, "run"), one_path(config, "policy")))
+    stored = read_policy(_policy_file(inputs["run"], inputs["policy"]))
     chosen = whole(config, "seed", least=None)
     seed = stored.seed if chosen is None else chosen
     judged = None if qrels is None else read_judgments(qrels, stored.qids, stored.docs, track)
     groups = None
     if judged is not None and grouping is not None:
         groups = read_loss_groups(grouping[0], judged[1], judged[0], grouping[1])
-    done = submit(track, stored.policy, stored.qids, stored.docs, output, queries=queries, sequence=sequence, seed=seed)
+    lost: list[Losses] = []
+
+    def tell(schedules: Schedules) -> None:
+        if judged is not None:
+            alignment = None if groups is None else groups.alignment
+            lost.extend(losses(stored.policy, schedules.parts, judged[0], track, seed, alignment))
+
+    done = submit(
+        track,
+        stored.policy,
+        stored.qids,
+        stored.docs,
+        output,
+        queries=queries,
+        sequence=sequence,
+        seed=seed,
+        before=tell,
+    )
     for warning in done.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     print(f"{output}: {done.rankings:,} rankings of {done.queries:,} queries for {track.name}, seed {seed}")
@@ -60,7 +75,22 @@ def submit_from_config(config: Mapping[str, Any]) -> None:
         mean = sum(done.different) / len(done.different)
         print(f"different rankings a query: {mean:.1f} on average, at least {min(done.different):,}")
     if judged is not None:
-        _show_losses(track, stored, done, seed, judged[0], groups)
+        _show_losses(lost, "relevant" if (judged[0].grade > 0).all() else "judged", groups)
+
+
+def _spare(output: Path, inputs: Mapping[str, Path | None]) -> None:
+    """Raise `ConfigError` where writing the output would overwrite what the command reads, or what a run wrote."""
+    if not output.exists():
+        return
+    for name, path in inputs.items():
+        if path is None:
+            continue
+        files: Iterable[Path] = path.iterdir() if path.is_dir() else [path]
+        if any(file.exists() and file.samefile(output) for file in files):
+            where = f"a file of {name}={path}" if path.is_dir() else f"the file of {name}"
+            raise ConfigError(
+                f"output: found {output}, {where}; expected a file of its own. Choose another output=FILE"
+            )
 
 
 def _policy_file(run: Path | None, policy: Path | None) -> Path:
@@ -85,27 +115,22 @@ def _grouping(node: Any) -> tuple[Path, str | None] | None:
     return None if path is None else (path, attribute)
 
 
-def _show_losses(
-    track: Track, stored: StoredPolicy, done: Submission, seed: int, judgments: Judgments, groups: PairGroups | None
-) -> None:
-    alignment = None if groups is None else groups.alignment
-    found = losses(stored.policy, done.schedules.parts, judgments, track, seed, alignment)
+def _show_losses(found: list[Losses], counted: str, groups: PairGroups | None) -> None:
     if not found:
         print("warning: qrels judge none of the queries: no loss to tell", file=sys.stderr)
         return
     for one in found:
-        print(_sentence(one, track))
+        print(_sentence(one, counted))
     if groups is not None:
         reach = groups.counts
         print(f"  a group is known for {reach['pairs_with_group']:,} of {reach['pairs']:,} judged pairs")
 
 
-def _sentence(found: Losses, track: Track) -> str:
+def _sentence(found: Losses, counted: str) -> str:
     how = "exact" if found.exact else "estimated from draws"
     whose = "documents" if found.attribute is None else f"groups by {found.attribute}"
-    counted = "judged documents" if track.name != "2020-retrieval" else "relevant documents"
     return (
-        f"expected-exposure loss of {whose} (EEL, lower is better; {found.browsing}; {counted}; mean over "
+        f"expected-exposure loss of {whose} (EEL, lower is better; {found.browsing}; {counted} documents; mean over "
         f"{found.schedules:,} schedules):\n"
         f"  this file         {found.file:.6f}\n"
         f"  the policy        {found.policy:.6f} ({how})\n"

@@ -10,7 +10,8 @@ from typing import Any
 from rerankers._base.errors import ConfigError, InputError, Problem, choose
 from rerankers.tracks.candidates import QueryFile, read_queries
 from rerankers.tracks.document_ids import read_document_ids
-from rerankers.tracks.sequences import read_sequence
+from rerankers.tracks.file_kinds import expect_kind
+from rerankers.tracks.sequences import Sequence, read_sequence
 from rerankers.tracks.track import Track, track_of
 from rerankers.tracks.validate import validate
 
@@ -35,11 +36,13 @@ def validate_from_config(config: Mapping[str, Any]) -> None:
     if run is None:
         raise ConfigError("run: found nothing; expected a run file. Type: run=FILE")
     sequence, corpus = one_path(config, "sequence"), one_path(config, "corpus")
+    queries, entries = read_track_queries(track, one_path(config, "queries")), read_track_sequence(track, sequence)
+    expect_kind("run", run, "json run" if track.form == "jsonl" else "columns")
     verdict = validate(
         track,
         run,
-        read_track_queries(track, one_path(config, "queries")),
-        None if sequence is None else read_sequence(sequence),
+        queries,
+        entries,
         tell=_tell,
         corpus=None if corpus is None else read_document_ids(corpus),
         depth=whole(config, "depth"),
@@ -60,7 +63,18 @@ def read_track_queries(track: Track, path: Path | None) -> QueryFile | None:
     """Read the queries (or topics) of a track, with what its rules need of them."""
     if path is None:
         return None
+    expect_kind("queries", path, *(("queries", "topics") if track.form == "jsonl" else ("topics", "queries")))
     return read_queries(path, "qid" if track.form == "jsonl" else "id", candidates=track.complete)
+
+
+def read_track_sequence(track: Track, path: Path | None) -> Sequence | None:
+    """Read the sequence of a track that has one."""
+    if path is None:
+        return None
+    if not track.has_sequence:
+        raise ConfigError(f"sequence: found {path}; expected none, since {track.name} has no sequence")
+    expect_kind("sequence", path, "sequence")
+    return read_sequence(path)
 
 
 def known_keys(config: Mapping[str, Any], keys: tuple[str, ...]) -> None:

@@ -111,10 +111,11 @@ def _query(record: dict[str, Any], number: int, problems: Problems) -> Query:
             problems.add(number, f"a document {str(document)[:80]!r} without doc_id", "a text under doc_id")
             continue
         relevance = document.get("relevance")
-        if type(relevance) is int or (type(relevance) is float and relevance.is_integer()):
+        whole = type(relevance) is int or (type(relevance) is float and relevance.is_integer())
+        if whole and abs(relevance) < 2**15:
             grade[docno] = int(relevance)
         elif relevance is not None:
-            problems.add(number, f"relevance {relevance!r} of {docno}", "a whole number or null")
+            problems.add(number, f"relevance {relevance!r} of {docno}", "a whole number from -32767 to 32767, or null")
         ids.add(docno)
     return Query(frozenset(ids), grade, _frequency(record, number, problems))
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 def evaluate(preset: Trec2019, inputs: Inputs) -> Outcome:
     """Do what `Trec2019.evaluate` says."""
+    inputs.refuse(preset.name, "targets")
     entries = read_sequence(inputs.need("sequence"))
     path = inputs.need("qrels")
     candidates, found = _candidates(path, entries, binary=preset.undefined == "missing")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 def evaluate(preset: Trec2020, inputs: Inputs) -> Outcome:
     """Do what `Trec2020.evaluate` says."""
+    inputs.refuse(preset.name, "sequence", "targets")
     judged = read_judged(inputs.need("qrels"), preset.pair_rules)
     runs = {name: read_lists(path, preset.duplicates, preset.empty_ranking) for name, path in inputs.systems.items()}
     return judge(preset, judged, runs, inputs.groups, inputs.seed)

@@ -47,8 +47,8 @@ class Impressions:
         self._others[code] += ranking != self._first[code]
         self._empty[code] += empty
 
-    def warn(self, findings: Findings) -> None:
-        """Say what is strange about them."""
+    def warn(self, findings: Findings, complete: bool = True) -> None:
+        """Say what is strange about them; nothing of their number where not all have been read."""
         empty = sum(self._empty)
         if empty:
             names = [qid for qid, code in self._code.items() if self._empty[code]]
@@ -58,7 +58,7 @@ class Impressions:
         if static:
             share = "every query with" if static == len(several) else f"{static:,} of {len(several):,} queries with"
             findings.warn(f"{share} several rankings: all of them are the same (a static run)")
-        if self._expected is not None:
+        if complete and self._expected is not None:
             other = [qid for qid, code in self._code.items() if self._count[code] != self._expected]
             if other:
                 some = [f"{qid} has {self._count[self._code[qid]]:,}" for qid in other[:5]]

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from rerankers._base.errors import InputError
 from rerankers.exposure.browsing import GERR, Positions
 from rerankers.measures.decomposition import decompose, mean_square
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.tracks.candidates import read_queries
+from rerankers.tracks.file_kinds import first_line
 from rerankers.tracks.groups2020 import groups_of_file
 from rerankers.tracks.trec2020 import CORRECTED
+from rerankers.tracks.wiki_topics import read_relevant_pages
 from rerankers.values import Ids
 from rerankers.values.qrels import QrelsTable, read_qrels
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from rerankers.tracks.groups2020 import PairGroups
     from rerankers.tracks.schedules import Part
     from rerankers.tracks.track import Track
+    from rerankers.tracks.wiki_topics import RelevantPages
     from rerankers.values import GroupAlignment, Judgments
 
 __all__ = ["Losses", "browsing_of", "losses", "read_judgments", "read_loss_groups"]
@@ -89,8 +93,8 @@ def read_judgments(path: str | Path, qids: Sequence[str], docs: Ids, track: Trac
     Parameters
     ----------
     path
-        ``*.json`` and ``*.jsonl`` (perhaps ``.gz``, ``.zst``) are the track's own queries with relevance; any other
-        file is TREC qrels.
+        a file whose first line begins with a curly bracket is the track's own: queries with relevance (2019, 2020) or
+        topics with ``rel_docs`` (2021, 2022), which are all of grade 1; any other file is TREC qrels.
     qids, docs
         the names behind the codes.
 
@@ -101,7 +105,13 @@ def read_judgments(path: str | Path, qids: Sequence[str], docs: Ids, track: Trac
         ranked, which have no exposure but a target.
     """
     path = Path(path)
-    if {".json", ".jsonl"} & set(path.suffixes[-2:]):
+    own = first_line(path).startswith("{")
+    if own and track.form == "tsv":
+        relevant = read_relevant_pages(path)
+        if not len(relevant.page):
+            raise InputError.one(str(path), "no relevant page", 'lines of the form {"id": 12, "rel_docs": [3, 17]}')
+        table = _of_relevant(relevant)
+    elif own or (track.form == "jsonl" and {".json", ".jsonl"} & set(path.suffixes[-2:])):
         queries = read_queries(path).queries
         pairs = [(qid, docno, grade) for qid, query in queries.items() for docno, grade in query.grade.items()]
         qid, docno = (pa.array([pair[part] for pair in pairs], pa.large_string()) for part in (0, 1))
@@ -115,6 +125,12 @@ def read_judgments(path: str | Path, qids: Sequence[str], docs: Ids, track: Trac
     every = Ids.of(pa.concat_arrays([docs.names, never.names])) if len(never) else docs
     judgments, _ = table.bind(Ids.of(qids), every)
     return judgments, every
+
+
+def _of_relevant(relevant: RelevantPages) -> QrelsTable:
+    qid = pa.array(np.repeat(np.array(relevant.topics, dtype=object), np.diff(relevant.indptr)), pa.large_string())
+    docno = pa.array(relevant.page).cast(pa.large_string())
+    return QrelsTable(qid, docno, np.ones(len(relevant.page), dtype=np.int16), {})
 
 
 def read_loss_groups(path: str | Path, docs: Ids, judgments: Judgments, attribute: str | None) -> PairGroups:

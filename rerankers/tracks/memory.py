@@ -54,10 +54,11 @@ def evaluate(
     InputError
         with every problem of the input.
     ConfigError
-        for an unknown preset, other options, or mappings where the preset needs files.
+        for an unknown preset, other options, mappings where the preset needs files, or a file it does not use.
     """
     chosen = preset(name, **options)
     if isinstance(chosen, Trec2020):
+        Inputs((), sequence=_path(sequence), targets=_path(targets)).refuse(name, "sequence", "targets")
         return _evaluate2020(run, qrels, groups, chosen)
     for word, value in (("run", run), ("qrels", qrels), ("groups", groups)):
         if not isinstance(value, str | Path) and (value is not None or word != "groups"):

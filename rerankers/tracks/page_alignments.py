@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -31,6 +32,8 @@ CATEGORIES_2022 = {
     "langs": "num_sitelinks_category",
 }
 """Dimensions of 2022 in which a page has exactly one group: name -> field of the page file."""
+_TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_NAMING = re.compile(rf'"({"|".join(CATEGORIES_2022.values())}|occupations)"\s*:\s*({_TEXT}|\[(?:[^"\[\]]|{_TEXT})*\])')
 
 
 class Groups2021:
@@ -45,6 +48,7 @@ class Groups2021:
         gets fields of the wrong kind.
     """
 
+    year = 2021
     quality = "quality_score_disc"
 
     def __init__(self, drop_values: Iterable[str], problems: Problems) -> None:
@@ -54,6 +58,9 @@ class Groups2021:
         self.geography = DimensionBuilder("geography", CONTINENTS_2021, "Unknown", CONTINENTS_2021)
         self.gender = DimensionBuilder("gender", GENDERS_2021, UNKNOWN_2021, GENDERS_2021)
         self.builders = (self.geography, self.gender)
+
+    def see(self, text: str) -> None:
+        """Look at a line, of whatever page: nothing is learned, the groups are those of the scheme."""
 
     def add(self, number: int, record: Mapping[str, Any]) -> None:
         """Add the groups of the page of line ``number``."""
@@ -81,6 +88,7 @@ class Groups2022:
         gets fields of the wrong kind.
     """
 
+    year = 2022
     quality = "qual_cat"
 
     def __init__(self, population: Mapping[str, int] | None, problems: Problems) -> None:
@@ -99,6 +107,25 @@ class Groups2022:
             self.occupation,
             *self.categories.values(),
         )
+        self._open = {field: self.categories[name] for name, field in CATEGORIES_2022.items()}
+        self._open["occupations"] = self.occupation
+        self._seen: set[tuple[str, str]] = set()
+
+    def see(self, text: str) -> None:
+        """Look at a line, of whatever page, for names of groups.
+
+        The file alone says which categories and occupations there are. Those of the pages that are kept would not do:
+        a page without a record is spread over all categories, so its share would depend on what else is ranked.
+        """
+        for field, value in set(_NAMING.findall(text)) - self._seen:
+            self._seen.add((field, value))
+            try:
+                names = json.loads(value)
+            except ValueError:
+                continue  # a page that is not kept may be damaged; one that is kept is read, and refused, by itself
+            one = isinstance(names, str)
+            if one != (field == "occupations"):
+                self._open[field].know([names] if one else [name for name in names if isinstance(name, str)])
 
     def add(self, number: int, record: Mapping[str, Any]) -> None:
         """Add the groups of the page of line ``number``."""

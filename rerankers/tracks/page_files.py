@@ -13,11 +13,17 @@ from rerankers._base.files import collect_lines
 from rerankers._base.json_text import parse_json
 from rerankers.collections.json_records import kind_of
 from rerankers.collections.official_files import check_editions, need_official_file
-from rerankers.tracks.page_alignments import Groups2021, Groups2022
+from rerankers.tracks.page_alignments import CATEGORIES_2022, Groups2021, Groups2022
 from rerankers.tracks.pages import NO_QUALITY, WORK_ORDER, PageTable, page_table
 
 _PAGE = re.compile(r'"page_id"\s*:\s*"?(\d+)')
 OFFICIAL = {2021: "trec_metadata_eval.json", 2022: "trec_2022_articles_discrete.json"}
+FIELDS: Mapping[int, tuple[str, ...]] = {
+    2021: ("geographic_locations", "quality_score", "quality_score_disc"),
+    2022: ("page_subcont_regions", "source_subcont_regions", "qual_cat", "occupations", *CATEGORIES_2022.values()),
+}
+"""Year -> the fields that only its page file has."""
+_BOTH = "gender"
 _LEVEL = {name: level for level, name in enumerate(WORK_ORDER)}
 
 
@@ -99,7 +105,8 @@ def page_number(value: object) -> int | None:
 def _read(path: Path, pages: Collection[int] | None, groups: Groups2021 | Groups2022, problems: Problems) -> PageTable:
     page, quality = array("q"), array("b")
     seen = {"pages_skipped": 0, "blank_page_lines": 0, "pages_without_quality": 0}
-    for number, record in _records(path, pages, seen, problems):
+    fields: set[str] = set()
+    for number, record in _records(path, pages, seen, problems, groups, fields):
         found = page_number(record.get("page_id", record.get("id")))
         if found is None:
             problems.add(number, f"page_id {record.get('page_id')!r}", "a whole number")
@@ -114,15 +121,28 @@ def _read(path: Path, pages: Collection[int] | None, groups: Groups2021 | Groups
         groups.add(number, record)
     if not len(page) and not seen["pages_skipped"] and not problems:
         problems.add(None, "no page", "one JSON object a line, with a page_id")
+    elif not problems:
+        _check_year(groups.year, fields, problems)
     problems.raise_if_any()
     return page_table(page, quality, groups.builders, {**seen, **groups.counts, **check_editions([path])})
 
 
 def _records(
-    path: Path, pages: Collection[int] | None, seen: dict[str, int], problems: Problems
+    path: Path,
+    pages: Collection[int] | None,
+    seen: dict[str, int],
+    problems: Problems,
+    groups: Groups2021 | Groups2022,
+    fields: set[str],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the records of pages to keep; note in ``fields`` those met until one is of the year alone."""
+    own = FIELDS[groups.year]
+    every = (_BOTH, *(field for names in FIELDS.values() for field in names))
     for number, _, text in collect_lines(path, problems):
+        if fields.isdisjoint(own):
+            fields.update(field for field in every if f'"{field}"' in text)
         if pages is not None:
+            groups.see(text)
             match = _PAGE.search(text)
             if match is not None and int(match[1]) not in pages:
                 seen["pages_skipped"] += 1
@@ -139,6 +159,15 @@ def _records(
             yield number, record
         else:
             problems.add(number, f"JSON that is {kind_of(record)}", "an object in curly brackets")
+
+
+def _check_year(year: int, fields: set[str], problems: Problems) -> None:
+    """Add a problem when a file has no field of the year; one with genders alone may be of either."""
+    if not fields.isdisjoint(FIELDS[year]) or fields == {_BOTH}:
+        return
+    like = [other for other, names in FIELDS.items() if not fields.isdisjoint(names)]
+    mend = f"It looks like the page file of {like[0]}." if like else ""
+    problems.add(None, f"none of the fields of {year}", f"{', '.join(FIELDS[year])} or {_BOTH}", mend=mend)
 
 
 def need_pages(found: int, path: str | Path) -> None:

@@ -170,6 +170,11 @@ class DimensionBuilder:
         """Whether a group can be added."""
         return self._open or group in self.code
 
+    def know(self, groups: Iterable[str]) -> None:
+        """Make names groups of an open dimension, whether or not a page that is added has them."""
+        for group in groups:
+            self.code.setdefault(group, len(self.code))
+
     def add(self, weights: Mapping[str, float]) -> None:
         """Add the groups of the next page; without any of positive weight it is unknown."""
         before = len(self._group)

@@ -86,6 +86,18 @@ class Inputs:
             raise ConfigError(f"{word}: no value; expected a file, which this preset needs. Type: {word}=FILE")
         return path
 
+    def refuse(self, preset: str, *words: str) -> None:
+        """Refuse files that a preset would not look at.
+
+        Raises
+        ------
+        ConfigError
+            when one was given.
+        """
+        for word in words:
+            if (path := getattr(self, word)) is not None:
+                raise ConfigError(f"{word}: found {path}; expected null, since {preset} does not use it. Leave it out")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:

@@ -6,6 +6,7 @@ here all of them are found.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["JsonRules"]
 
 FORM = '{"q_num": "0.1", "qid": 12, "ranking": ["d3", "d1"]}'
+_Q_NUM = re.compile(rb'"q_num"\s*:\s*"?([0-9.]+)')
 
 
 class JsonRules:
@@ -51,6 +53,7 @@ class JsonRules:
         self._queries, self._sequence, self._corpus = queries, sequence, corpus
         self._findings = findings
         self._line_of = array("q", bytes(8 * len(sequence)))
+        self._damaged: set[int] = set()
         self.impressions = Impressions(track.rankings)
 
     def check(self, number: int, raw: bytes) -> None:
@@ -62,6 +65,7 @@ class JsonRules:
                 self._findings.add(number, "a blank line", "a JSON object", "Delete the line.")
             else:
                 self._findings.add(number, f"a line that is no JSON ({error})", f"a line of the form {FORM}")
+                self.damaged(raw)
             return
         if not isinstance(record, dict):
             self._findings.add(number, f"JSON that is no object ({_kind(record)})", f"a line of the form {FORM}")
@@ -70,6 +74,8 @@ class JsonRules:
         if missing:
             self._findings.add(number, f"an object without {' and '.join(missing)}", f"a line of the form {FORM}")
         asked = self._asked(number, record["q_num"]) if "q_num" in record else None
+        if "q_num" in record and not isinstance(record["q_num"], str):
+            self.damaged(raw)
         qid = self._query(number, record["qid"]) if "qid" in record else None
         if asked is not None and qid is not None and asked != qid:
             mend = "Copy both ids from the same line of the sequence file."
@@ -77,11 +83,18 @@ class JsonRules:
         if "ranking" in record:
             self._ranking(number, record["ranking"], qid or asked)
 
-    def finish(self) -> None:
-        """Check what only the whole file can tell."""
+    def damaged(self, raw: bytes) -> None:
+        """Note which entry a wrong line was meant for, where its bytes tell: it is not missing as well."""
+        match = _Q_NUM.search(raw)
+        place = None if match is None else self._sequence.place.get(match[1].decode("ascii"))
+        if place is not None:
+            self._damaged.add(place)
+
+    def finish(self, complete: bool = True) -> None:
+        """Check what only the whole file can tell; nothing is said to be missing unless it was read to its end."""
         left: dict[int, list[int]] = {}
         for place, line in enumerate(self._line_of):
-            if not line:
+            if complete and not line and place not in self._damaged:
                 left.setdefault(int(self._sequence.sequence[place]), []).append(place)
         for sequence, places in left.items():
             name = self._sequence.names[sequence]
@@ -95,7 +108,7 @@ class JsonRules:
                 f"the sequence asks for queries that {self._queries.name} lacks: {listed(unknown, len(unknown))}. "
                 "Are the two files of the same year and set?"
             )
-        self.impressions.warn(self._findings)
+        self.impressions.warn(self._findings, complete)
 
     def _asked(self, number: int, q_num: Any) -> str | None:
         """Return the query that the sequence asks under a number; note one that is wrong or used before."""

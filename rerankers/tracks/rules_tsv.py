@@ -88,12 +88,16 @@ class TsvRules:
             return
         self._add(number, (topic, repeat), page)
 
-    def finish(self) -> None:
-        """Check what only the whole file can tell."""
+    def damaged(self, raw: bytes) -> None:
+        """Do nothing about a wrong line: one page more or less tells nothing about its ranking."""
+
+    def finish(self, complete: bool = True) -> None:
+        """Check what only the whole file can tell; nothing is said to be missing unless it was read to its end."""
         self._check_pages()
         self._duplicates()
-        self._lengths()
-        self._missing()
+        self._lengths(complete)
+        if complete:
+            self._missing()
         for (topic, _), cell in self._cells.items():
             self.impressions.add_hash(topic, self._pages.hashes[cell])
         self.impressions.warn(self._findings)
@@ -153,14 +157,14 @@ class TsvRules:
             found = f"page {page} of {self._name(*names[cell])} again, first on line {before}"
             self._findings.add(number, found, "each page once a ranking", "Delete one of the two lines.")
 
-    def _lengths(self) -> None:
+    def _lengths(self, complete: bool) -> None:
         length, names = self._pages.lengths, list(self._cells)
         if any(pages > self._depth for pages in length):
             for cell, beyond in self._pages.lines_at(self._depth):
                 found = f"{length[cell]:,} pages in {self._name(*names[cell])}"
                 self._findings.add(beyond, found, f"at most {self._depth:,}", "Leave out the last ones.")
         short = [cell for cell, pages in enumerate(length) if pages < self._depth]
-        if short:
+        if short and complete:
             least = min(short, key=length.__getitem__)
             self._findings.warn(
                 f"{len(short):,} rankings have fewer than {self._depth:,} pages: the shortest is "

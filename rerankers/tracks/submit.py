@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +61,7 @@ def submit(
     queries: QueryFile | None = None,
     sequence: QuerySequence | None = None,
     seed: int = 0,
+    before: Callable[[Schedules], None] | None = None,
 ) -> Submission:
     """Draw the rankings that a track asks for by `Policy.schedule` and write them in the order that it asks.
 
@@ -79,6 +80,9 @@ def submit(
     queries, sequence
         the track's own files (`validate`); of 2021 and 2022 the topics may be left out: then all of the policy's
         queries are written.
+    before
+        called with the rankings when they are written and checked and the file is not yet in its place; where it
+        raises, the file does not appear.
 
     Raises
     ------
@@ -122,6 +126,8 @@ def submit(
             problems.append(Problem(str(output), more, "none", mend="Only the first are listed."))
         if problems:
             raise InputError(problems)
+        if before is not None:
+            before(schedules)
     different = tuple(
         _different(schedules, row, turn, count) for (row, turn), count in sorted(wanted.items()) if count > 1
     )

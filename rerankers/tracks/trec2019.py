@@ -101,7 +101,7 @@ class Trec2019:
         InputError
             with every problem of a file: entries without ranking, documents that are no candidates, and so on.
         ConfigError
-            where there are no judgments or no sequence.
+            where there are no judgments or no sequence, or there are targets, which have no use here.
         """
         from rerankers.tracks.evaluate2019 import evaluate
 

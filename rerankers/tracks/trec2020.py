@@ -186,7 +186,7 @@ class Trec2020:
         InputError
             with every problem of a file, and every missing query.
         ConfigError
-            where there are no judgments, or options do not fit the files.
+            where there are no judgments, options do not fit the files, or a file is given that has no use here.
         """
         from rerankers.tracks.evaluate2020 import evaluate
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerankers._base.byte_blocks import read_blocks
 from rerankers._base.errors import ConfigError, InputError, Problem
-from rerankers._base.files import BYTE_ORDER_MARK, COMPRESSED, open_bytes
+from rerankers._base.files import BYTE_ORDER_MARK, COMPRESSED, MAX_LINE, open_bytes
 from rerankers.tracks.findings import Findings, Verdict
 from rerankers.tracks.rules_json import JsonRules
 from rerankers.tracks.rules_tsv import TsvRules
+from rerankers.tracks.run_blocks import run_blocks
 
 if TYPE_CHECKING:
     from rerankers.tracks.candidates import QueryFile
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["validate"]
 
-_BLOCK = 1 << 20  # bytes read at a time
+_BLOCK = 1 << 20  # bytes of lines checked at a time
+_LONGEST = MAX_LINE
 
 
 def validate(
@@ -86,19 +87,26 @@ def validate(
     """
     findings = Findings(str(shown or run), tell, max_errors)
     rules = _rules(track, queries, sequence, findings, corpus, depth)
-    if _beginning(Path(run)).startswith(BYTE_ORDER_MARK) and track.form == "jsonl":
+    if _beginning(Path(run)).startswith(BYTE_ORDER_MARK):
         findings.add(1, "a byte-order mark", "plain UTF-8", "Save the file without it.")
-    lines = 0
+    lines, complete = 0, True
     try:
-        for first, block in read_blocks(Path(run), _BLOCK):
-            rows = block.removesuffix(b"\n").split(b"\n")
+        for first, block, whole in run_blocks(Path(run), _BLOCK, _LONGEST):
+            if not whole:
+                lines = first
+                findings.add(first, f"a line over {_LONGEST >> 20} MiB", "one ranking a line")
+                rules.damaged(block)
+                continue
+            rows = (block.removeprefix(BYTE_ORDER_MARK) if first == 1 else block).removesuffix(b"\n").split(b"\n")
             for number, raw in enumerate(rows, first):
                 rules.check(number, raw)
             lines = first + len(rows) - 1
-    except InputError as error:  # a broken archive: what comes after it cannot be read
+    except InputError as error:  # a broken archive: what comes after it cannot be read, so nobody knows what is missing
+        complete = False
         for problem in error.problems:
-            findings.add(problem.line, problem.found, problem.expected, problem.mend)
-    rules.finish()
+            checked = f"The {lines:,} lines before the damage were checked; what is missing cannot be told."
+            findings.add(problem.line, problem.found, problem.expected, f"{problem.mend} {checked}")
+    rules.finish(complete)
     if corpus is not None and queries is not None and track.complete:
         _without_metadata(queries, corpus, findings)
     return Verdict(findings.errors, tuple(findings.warnings), lines, len(rules.impressions))

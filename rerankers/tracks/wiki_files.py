@@ -68,8 +68,9 @@ def load(preset: WikiPreset, inputs: Inputs, repeats: bool) -> Files:
     InputError
         for anything wrong with a file, or a run that breaks the preset's rules.
     ConfigError
-        when a file was not given.
+        when a file was not given, or one that the preset does not use was.
     """
+    inputs.refuse(preset.name, "sequence")
     relevant = read_relevant_pages(inputs.need("qrels"))
     runs = {
         name: _checked(preset, read_wiki_run(path, repeats, preset.reader == "blocks"), path)

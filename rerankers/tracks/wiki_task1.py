@@ -96,7 +96,7 @@ class WikiTask1(WikiPreset):
                 if given is None and self.missing_query == "official_default":
                     continue
                 pages = given[0] if given else np.zeros(0, np.int64)
-                rows[name].append((topic, self.score(files.table, pages, relevant, target, topic)))
+                rows[name].append((topic, self.score(files.table, pages, relevant, target, topic, name)))
                 found[name]["pages_not_in_the_page_file"] += int(np.sum(files.table.rows(pages) < 0))
                 found[name]["rankings_without_any_group"] += bool(given) and not self.cells(files.table, pages).total
                 found[name]["topics_without_target"] += target is None
@@ -112,6 +112,7 @@ class WikiTask1(WikiPreset):
         relevant: NDArray[np.int64],
         target: Mixed | None,
         topic: str = "",
+        run: str = "",
     ) -> Values:
         """Judge one ranking.
 
@@ -125,7 +126,7 @@ class WikiTask1(WikiPreset):
             int64, relevant pages, each once.
         target
             over the cells, or None where it is not defined.
-        topic
+        topic, run
             for messages.
 
         Raises
@@ -135,7 +136,7 @@ class WikiTask1(WikiPreset):
         """
         ndcg = self.ndcg(pages, relevant)
         if ndcg is not None:
-            refuse_gain_above_one(ndcg, topic, "run")
+            refuse_gain_above_one(ndcg, topic, f"run {run}".strip())
         fairness, reason = self.awrf(table, pages, target)
         if len(pages) == 0:
             fairness, reason = 0.0, None

@@ -154,3 +154,74 @@ def test_help_is_light(name: str) -> None:
     assert not set(loaded.split()) & HEAVY
     assert f"Example:           fair-rerank {name}" in text
     assert "Options to choose from" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("queries=sequence.csv", "sequence=queries, 1.json"), "sequence.csv: found a query sequence"),
+        (("queries=run.jsonl", "sequence=sequence.csv"), "run.jsonl: found a run of 2019 or 2020"),
+        (("queries=queries, 1.json", "sequence=run.jsonl"), "run.jsonl: found a run of 2019 or 2020"),
+    ],
+)
+def test_files_in_each_others_place(command: Run, folder: Path, words: tuple[str, ...], message: str) -> None:
+    (folder / "run.jsonl").write_text('{"q_num": "0.0", "qid": 12, "ranking": ["a", "b", "d"]}\n' * 5)
+    for track in ("2020-rerank", "2020-retrieval"):
+        code, _, err = command("validate", f"track={track}", "run=run.jsonl", *words)
+        assert (code, len(err.splitlines())) == (1, 1)
+        assert message in err
+    code, _, err = command("validate", "track=2020-rerank", "run=queries, 1.json", *FILES)
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert "found queries with candidates" in err
+
+
+def test_no_input_is_overwritten(command: Run, folder: Path) -> None:
+    (folder / "g.csv").write_text("docno,group\na,north\n")
+    (folder / "link").symlink_to(folder / "sequence.csv")
+    (folder / "a run" / "metadata.yaml").write_text("x")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    words = ("submit", "track=2020-rerank", "run=a run", *FILES, "qrels=queries, 1.json", "groups=g.csv")
+    for name in ("queries, 1.json", "sequence.csv", "link", "g.csv", "a run/policy.parquet", "./a run/metadata.yaml"):
+        code, _, err = command(*words, f"output={name}")
+        assert (code, "expected a file of its own" in err) == (2, True), err
+    stored(folder / "p.parquet")
+    assert command("submit", "track=2019", "policy=p.parquet", *FILES, "output=p.parquet")[0] == 2
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def pages_policy(path: Path) -> None:
+    rows = {"101": ["5", "6", "7"], "102": ["6", "8"]}
+    docs = Ids.union([docno for docnos in rows.values() for docno in docnos])
+    over = Ragged(np.arange(2), [0, 3, 5], docs.codes([docno for docnos in rows.values() for docno in docnos]))
+    policy = PlackettLuce(over, np.arange(5.0), query_streams(rows))
+    write_policy(path, policy, list(rows), docs, seed=8, samples=3)
+
+
+def test_the_tracks_own_judgments_of_pages(command: Run, folder: Path) -> None:
+    pages_policy(folder / "p.parquet")
+    (folder / "rel.json").write_text('{"id": 101, "rel_docs": [5, 9]}\n{"id": 102, "rel_docs": [8]}\n')
+    (folder / "rel.txt").write_text("101 0 5 1\n101 0 9 1\n102 0 8 1\n")
+    words = ("submit", "track=2022-task2", "policy=p.parquet", "output=o.tsv.gz")
+    native = command(*words, "qrels=rel.json")
+    assert native[0] == 0, native[2]
+    assert "relevant documents; mean over 2 schedules" in native[1]
+    assert command(*words, "qrels=rel.txt") == native
+
+
+@pytest.mark.parametrize(
+    ("track", "text"),
+    [
+        ("2022-task2", '{"id": 101, "rel_docs": ["x"]}'),
+        ("2022-task2", '{"qid": 101, "query": "x", "documents": []}'),
+        ("2022-task2", "101 0 5 1 1 1 1"),
+        ("2020-rerank", "nonsense"),
+        ("2020-rerank", '{"qid": 12, "documents": [{"doc_id": "a", "relevance": 100000}]}'),
+    ],
+)
+def test_wrong_judgments_leave_no_file(command: Run, folder: Path, track: str, text: str) -> None:
+    pages_policy(folder / "p.parquet")
+    (folder / "qrels").write_text(text + "\n")
+    words = ("policy=p.parquet",) if track == "2022-task2" else ("run=a run", *FILES)
+    code, _, err = command("submit", f"track={track}", *words, "qrels=qrels", "output=o.gz")
+    assert (code, "qrels" in err) == (1, True), err
+    assert not (folder / "o.gz").exists()

@@ -182,3 +182,16 @@ def test_rows_of_a_policy_draw_what_they_drew(kind: str) -> None:
                 mine.item[mine.item_ptr[a] : mine.item_ptr[a + 1]].tolist()
                 == whole.item[whole.item_ptr[b] : whole.item_ptr[b + 1]].tolist()
             )
+
+
+def test_what_fails_before_the_end_leaves_no_file(tmp_path: Path) -> None:
+    def fails(_: object) -> None:
+        raise InputError.one("qrels", "nothing", "something")
+
+    out = tmp_path / "o" / "out.jsonl"
+    with pytest.raises(InputError, match="qrels"):
+        submit(
+            track_of("2019"), POLICIES["mallows"], QIDS, DOCS, out,
+            queries=query_file(tmp_path), sequence=sequence_file(tmp_path), before=fails,
+        )  # fmt: skip
+    assert list(out.parent.iterdir()) == []

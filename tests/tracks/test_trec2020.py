@@ -355,6 +355,18 @@ def test_memory_takes_files_for_other_years(tmp_path: Path) -> None:
         evaluate(tmp_path / "r", tmp_path / "q", None, "trec2019_official")
 
 
+@pytest.mark.parametrize("word", ["sequence", "targets"])
+def test_files_without_use_are_refused(tmp_path: Path, word: str) -> None:
+    run, qrels, other = tmp_path / "r.jsonl", tmp_path / "q", tmp_path / "other.csv"
+    for name in (name for name in PRESETS if name.startswith("trec2020")):
+        with pytest.raises(ConfigError, match=f"{word}: found .*other.csv; expected null, since {name}"):
+            preset(name).evaluate(Inputs((run,), qrels, **{word: other}))
+    with pytest.raises(ConfigError, match=f"{word}: found"):
+        evaluate({"q1": [["a"]]}, {"q1": {"a": 1}}, **{word: other})
+    with pytest.raises(ConfigError, match=r"targets: found .*trec2019_corrected"):
+        preset("trec2019_corrected").evaluate(Inputs((run,), qrels, sequence=other, targets=other))
+
+
 def test_order_of_rows_and_queries_changes_nothing(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     docs = [f"d{n}" for n in range(12)]

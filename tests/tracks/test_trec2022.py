@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from wiki_worlds import page_2022, write_lines
 
-from rerankers._base.errors import InputError
+from rerankers._base.errors import ConfigError, InputError
 from rerankers.measures.cell_distance import cell_divergence, cell_exposure
 from rerankers.measures.cells import Memberships, weighted_cells
 from rerankers.measures.mixing import mix_background
@@ -97,9 +97,39 @@ def test_relevant_pages_without_a_record(tmp_path):
     assert found["7", "AWRF"] == pytest.approx(awrf([1], [[0, 0, 1, 0]], target), rel=1e-12)
     inputs = folder(tmp_path, "7\t1\t99\n7\t1\t1\n", topics)
     found = values(preset("trec2022_task2_corrected", dimensions=["gender", "pop"]).evaluate(inputs))
-    assert found["7", "EED"] == pytest.approx(2, rel=1e-12)  # unknown x Low, and male x Low
+    assert found["7", "EED"] == pytest.approx(1.5, rel=1e-12)  # male x Low, unknown x Low and x High by halves
     with pytest.raises(InputError, match="page 99"):
         preset("trec2022_task2_official").evaluate(inputs)
+
+
+@pytest.mark.parametrize("task", ["task1", "task2"])
+def test_a_run_scores_the_same_whatever_is_judged_beside_it(tmp_path, task):
+    ages = ["2001-2006", "2007-2011", "2012-2016", "2017-2022"]
+    pages = [page_2022(page, creation_date_category=age) for page, age in enumerate(ages, 1)]
+    pages.append(page_2022(5, occupations=["poet"]))
+    at = "" if task == "task1" else "\t1"
+    inputs = folder(tmp_path, f"7{at}\t1\n", [{"id": 7, "rel_docs": [1, 99]}], pages)
+    other = write_lines(tmp_path / "other.tsv", ["".join(f"7{at}\t{page}\n" for page in range(2, 6))])
+    judge = preset(f"trec2022_{task}_corrected", dimensions=["occ", "age"])
+    alone = judge.evaluate(inputs)
+    beside = judge.evaluate(Inputs((*inputs.runs, other), inputs.qrels, inputs.groups))
+    assert alone.summary["dimensions"] == "occ (2), age (4)"
+    assert values(alone) == values(beside)
+    if task == "task1":  # page 99 is spread over the four categories of the file
+        target = [5 / 8, 1 / 8, 1 / 8, 1 / 8]
+        assert values(alone)["7", "AWRF"] == pytest.approx(awrf([1], [[1, 0, 0, 0]], target), rel=1e-12)
+
+
+def test_a_sequence_has_no_use_here(tmp_path):
+    inputs = folder(tmp_path, "7\t1\n8\t4\n")
+    with pytest.raises(ConfigError, match=r"sequence: found .*expected null, since trec2022_task1_corrected"):
+        preset("trec2022_task1_corrected").evaluate(Inputs(inputs.runs, inputs.qrels, inputs.groups, tmp_path / "s"))
+
+
+def test_a_gain_above_one_names_the_run(tmp_path):
+    inputs = folder(tmp_path, "7\t1\n7\t1\n7\t1\n7\t1\n8\t4\n")
+    with pytest.raises(InputError, match=r"run ours: found nDCG .* of topic '7'"):
+        preset("trec2022_task1_official").evaluate(inputs)
 
 
 def test_no_known_page_is_undefined_officially_and_0_when_corrected(tmp_path):

@@ -89,7 +89,9 @@ def without(line: int, key: str) -> list[Any]:
 
 # lines, [(line of the error, part of its text)] for reranking, whether retrieval accepts it
 DAMAGED: dict[str, tuple[list[Any], list[tuple[int | None, str]], bool]] = {
-    "no JSON": ([*GOOD[:2], '{"q_num": "1.0", '], [(3, "no JSON"), (None, "q_num 1.0 ")], False),
+    "no JSON": ([*GOOD[:2], '{"q_num": "1.0", '], [(3, "no JSON")], False),
+    "no JSON and no number": ([*GOOD[:2], "{"], [(3, "no JSON"), (None, "q_num 1.0 ")], False),
+    "a number alone for q_num": (changed(3, q_num=1.0), [(3, "q_num 1.0, a number")], False),
     "a blank line": ([*GOOD, ""], [(4, "blank line")], False),
     "a list": ([*GOOD, '["q_num", "qid", "ranking"]'], [(4, "no object (a list)")], False),
     "a header": (["q_num,qid,ranking", *GOOD], [(1, "no JSON")], False),

@@ -113,6 +113,39 @@ def test_pages_say_all_that_is_wrong(tmp_path):
         read_pages_2021(tmp_path / "none.json")
 
 
+def test_groups_of_pages_that_are_skipped_are_groups_too(tmp_path):
+    records = [
+        page_2022(1),
+        page_2022(2, occupations=['caf\u00e9 "owner" [1]', "poet"], first_letter_category="s\u2013"),
+        page_2022(3, occupations=[], first_letter_category=None, num_sitelinks_category=""),
+        json.dumps(page_2022(4, title='"first_letter_category": "no"')) + "\n",
+        '{"page_id": 5, "occupations": ["\\x"], "first_letter_category": 7}\n',
+    ]
+    path = write_lines(tmp_path / "articles.json", records)
+    some, every = read_pages_2022(path, frozenset([1])), read_pages_2022(write_lines(path, records[:4]))
+    assert some.page.tolist() == [1]
+    assert some.dimensions[3].groups == ("@UNKNOWN", 'caf\u00e9 "owner" [1]', "poet")
+    assert some.dimensions[4].groups == (" a-d", "s\u2013")
+    assert some.dimensions == every.dimensions
+
+
+def test_the_page_file_of_another_year_is_refused(tmp_path):
+    old = write_lines(tmp_path / "old.json", [page_2021(page, ["Asia"], ["male"]) for page in (1, 2)])
+    new = write_lines(tmp_path / "new.json", [page_2022(page, gender=["male"]) for page in (1, 2)])
+    for pages in (None, frozenset([2]), frozenset([9])):
+        with pytest.raises(InputError, match=r"none of the fields of 2022.*\n?.*looks like the page file of 2021"):
+            read_pages_2022(old, pages)
+        with pytest.raises(InputError, match=r"none of the fields of 2021.*\n?.*looks like the page file of 2022"):
+            read_pages_2021(new, pages)
+    bare = write_lines(tmp_path / "bare.json", [{"page_id": 1}])
+    with pytest.raises(InputError, match=r"none of the fields of 2021; expected [^.]*gender"):
+        read_pages_2021(bare)
+    mixed = write_lines(tmp_path / "mixed.json", [{"page_id": 1}, page_2022(2)])
+    assert read_pages_2022(mixed, frozenset([1])).page.tolist() == [1]  # the field is in the file
+    genders = write_lines(tmp_path / "genders.json", [{"page_id": 1, "gender": ["male"]}])
+    assert members(read_pages_2022(genders), "gender") == {1: {"male": 1}}
+
+
 def test_relevant_pages_and_topics(tmp_path):
     path = write_lines(
         tmp_path / "topics.jsonl",
