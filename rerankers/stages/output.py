@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -27,7 +27,7 @@ def claimed(folder: Path) -> Iterator[Path]:
 
     A job that fails or is killed leaves the results of an earlier job as they were. One that is killed while its
     files are moved has its move completed by the next job here. The lock is the operating system's, so a killed
-    job leaves none behind. Folders that were made for a job that fails go again, as far as they are empty.
+    job leaves none behind.
 
     Raises
     ------
@@ -35,19 +35,6 @@ def claimed(folder: Path) -> Iterator[Path]:
         when the folder cannot be written, or another process is writing there.
     """
     lock = folder / LOCK
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        with _held(folder, lock), _staged(folder) as staging:
-            yield staging
-    except BaseException:
-        with suppress(OSError):  # something else is in there, or it never was made
-            for path in made:
-                path.rmdir()
-        raise
-
-
-@contextmanager
-def _held(folder: Path, lock: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         stream = os.fdopen(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644), "w")
@@ -57,7 +44,8 @@ def _held(folder: Path, lock: Path) -> Iterator[None]:
         if not _locked(stream, lock):
             raise ConfigError(f"{folder}: another job is writing there; choose another folder: output=DIR")
         try:
-            yield
+            with _staged(folder) as staging:
+                yield staging
         finally:
             lock.unlink(missing_ok=True)  # while it is held: nobody can have taken it over
 
