@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from importlib import import_module
 from pathlib import Path
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
@@ -19,6 +20,15 @@ def test_ten_lines_print_what_is_shown() -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(code[1], "README.md", "exec"), {})
     assert printed.getvalue() == shown[1]
+
+
+def test_the_engine_does_what_is_shown() -> None:
+    code = next(block for block in re.findall(r"```py\n(.*?)```", README, re.DOTALL) if "frank_wolfe" in block)
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert float(str(names["gap"])) < 1e-9
+    for folder, word in (("estimators", "draws_needed"), ("autograd", "pl_exposure"), ("optimal", "duality_gap")):
+        assert hasattr(import_module(f"rerankers.exposure.{folder}"), word)
 
 
 def test_options_named_in_the_readme_exist() -> None:

@@ -7,6 +7,7 @@ from rerankers.policies.gradients import pl_gradient
 from rerankers.policies.logits import zscore
 from rerankers.policies.mallows import Mallows
 from rerankers.policies.mixture import Mixture, static
+from rerankers.policies.optimal import optimal_policy
 from rerankers.policies.plackett_luce import PlackettLuce
 from rerankers.policies.single import sample_plackett_luce
 from rerankers.policies.transpositions import Transpositions
@@ -19,6 +20,7 @@ __all__ = [
     "Policy",
     "Transpositions",
     "mixture_of_exposure",
+    "optimal_policy",
     "pl_gradient",
     "sample_plackett_luce",
     "static",

@@ -33,11 +33,13 @@ _BETTER = {
     "R": "higher",
     "unfairness": "lower",
     "EEL": "lower",
+    "EEL_l2": "lower",
 }
 
 _WORDS = {
     "utility": "Expected number of satisfying documents a user meets: the sum of exposure times satisfaction over "
     "the relevant documents.",
+    "EEL_l2": "The expected-exposure loss without its square: the distance of exposure and target.",
     "nDCG": "Normalised discounted cumulative gain.",
     "AP": "Average precision.",
     "RR": "Reciprocal rank of the first relevant document.",

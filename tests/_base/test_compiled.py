@@ -18,9 +18,8 @@ import numpy, resource, signal
 if {limit}:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-from rerankers.policies._search_loops import _extend
-left = numpy.zeros(3, numpy.int32)
-print(_extend(left, 0, 0, numpy.array([0.0, -1.0, -2.0]))[0])
+from rerankers.policies._search_loops import _in_units
+print(_in_units(2.0, 1, 1))
 """
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from rerankers.exposure.rows import buckets, exclusive_products, row_maxima
+from rerankers.exposure.rows import buckets, exclusive_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,19 +70,26 @@ def by_gap(indptr: NDArray[np.int64], logit: NDArray[np.float64]) -> Levels:
     n documents together do so with probability below 4e-18, less than a rounding error. Minus infinity lies an
     infinite gap below. So only documents of one level need the integral, and spreads may be of any size.
     """
-    gap = _GAP + np.log(np.maximum(np.diff(indptr), 1))
-    bottom = -row_maxima(-logit, indptr)
-    with np.errstate(invalid="ignore", over="ignore"):  # minus infinity twice: no gap
-        wide = row_maxima(logit, indptr) - bottom > gap
-    if not np.any(wide):  # the usual case: every row is one level, as it stands
-        start = indptr[:-1][np.diff(indptr) > 0]
-        row_ptr = np.searchsorted(start, indptr).astype(np.int64)
+    lengths = np.diff(indptr)
+    filled = lengths > 0
+    start = indptr[:-1][filled]
+    wide = np.zeros(len(lengths), dtype=np.bool_)
+    if len(start):
+        spread = _drop(np.maximum.reduceat(logit, start), np.minimum.reduceat(logit, start))
+        wide[filled] = spread > _GAP + np.log(lengths[filled])
+    if not wide.any():  # the usual case: every row is one level, as it stands
+        row_ptr = np.concatenate([[0], np.cumsum(filled)])
         return Levels(np.arange(len(logit)), np.append(start, len(logit)), row_ptr, np.zeros(len(start), np.int64))
     row, order = _descending(indptr, logit, wide)
     ordered = logit[order]
-    with np.errstate(invalid="ignore", over="ignore"):
-        drop = ordered[:-1] - ordered[1:]
-    return _cut(indptr, row, order, drop > gap[row[1:]])
+    gap = _GAP + np.log(np.maximum(lengths, 1))
+    return _cut(indptr, row, order, _drop(ordered[:-1], ordered[1:]) > gap[row[1:]])
+
+
+def _drop(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(invalid="ignore", over="ignore"):  # minus infinity twice: no gap; beyond all numbers: one
+        difference: NDArray[np.float64] = above - below
+    return difference
 
 
 def _descending(
