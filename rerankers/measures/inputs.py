@@ -96,7 +96,7 @@ def _whole(grade: Any) -> int | None:
     return whole if whole == grade and _LOWEST <= whole <= _HIGHEST else None
 
 
-def group_alignment(groups: Mapping[Any, Any], docs: Ids) -> tuple[GroupAlignment, int]:
+def group_alignment(groups: Any, docs: Ids) -> tuple[GroupAlignment, int]:
     """Return the resolved alignment of ``{docno: group | [groups] | {group: weight} | None}``.
 
     A document of several groups counts in full for each, or by its weights. Documents whose group is None, empty or
@@ -119,6 +119,9 @@ def group_alignment(groups: Mapping[Any, Any], docs: Ids) -> tuple[GroupAlignmen
     InputError
         with every document whose groups are of another form or whose weights are not finite numbers of at least 0.
     """
+    if not isinstance(groups, Mapping):
+        expected = "{docno: group | [groups] | {group: weight} | None}; fair-rerank evaluate reads files of groups"
+        raise InputError.one("groups", f"a {type(groups).__name__}", expected)
     problems = Problems("groups")
     by_docno: dict[str, dict[str, float]] = {}
     for key, given in groups.items():

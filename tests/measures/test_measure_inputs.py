@@ -124,6 +124,7 @@ def test_the_highest_grade_of_err_is_that_of_all_judgments() -> None:
         ({"qrels": {"q1": ["a"]}}, InputError, "a list for query 'q1'"),
         ({"qrels": 5}, InputError, "a int"),
         ({"qrels": "nowhere.txt"}, MissingError, "nowhere.txt"),
+        ({"groups": "groups.csv"}, InputError, "a str"),
         ({"groups": {"1": "x", 1: "y"}}, InputError, "'1' more than once"),
         ({"groups": {"a": [None]}}, InputError, "document 'a'"),
         ({"groups": {"a": {"x": -1}}}, InputError, "weight -1"),
