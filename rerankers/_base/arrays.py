@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-T = TypeVar("T", bound=np.generic)
 
+def read_only(array: NDArray[Any], dtype: type[np.generic] | None = None) -> NDArray[Any]:
+    """Return an array as one kind of argument, contiguous and not writable: loops are compiled for each kind.
 
-def read_only(array: NDArray[T]) -> NDArray[T]:
-    """Return an array as one kind of argument, contiguous and not writable: loops are compiled for each kind."""
-    view = np.ascontiguousarray(array).view()
+    Parameters
+    ----------
+    dtype
+        what it is converted to; None leaves its type.
+    """
+    view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view

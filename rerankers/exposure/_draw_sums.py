@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rerankers._base.arrays import read_only
 from rerankers._base.errors import InputError
-from rerankers.exposure._walk import Walk, read_only
+from rerankers.exposure._walk import Walk
 from rerankers.exposure.objectives import ExpectedExposure, expected_exposure
 
 if TYPE_CHECKING:

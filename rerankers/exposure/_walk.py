@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rerankers._base.arrays import read_only
 from rerankers._base.errors import InputError
 from rerankers.execution import thread_count, thread_map
 from rerankers.exposure._binding import check_bound
@@ -100,10 +101,3 @@ class Walk:
         cuts = np.searchsorted(done, np.arange(1, pieces) * (len(self.item) / pieces))
         bounds = np.unique(np.concatenate([[0], cuts, [rows]])).tolist()
         return list(pairwise(bounds))
-
-
-def read_only(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    """Return an array as one type of argument: contiguous and not writable. Loops are compiled for each type."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.exposure._walk import Walk, read_only
+from rerankers._base.arrays import read_only
+from rerankers.exposure._walk import Walk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

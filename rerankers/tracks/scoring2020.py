@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from rerankers._base.arrays import read_only
 from rerankers.exposure import GERR
-from rerankers.exposure._walk import Walk, read_only
+from rerankers.exposure._walk import Walk
 from rerankers.exposure.objectives import expected_exposure
 from rerankers.exposure.rows import row_sums
 from rerankers.exposure.targets import equal_exposure, shuffle_exposure

@@ -23,7 +23,7 @@ def browsing_of(continuation: list[float], position: list[float] | None) -> Brow
     return Browsing(weight, np.array(continuation, dtype=float), np.full(n, np.nan))
 
 
-def check(gain: np.ndarray, browsing: Browsing) -> None:
+def check_best(gain: np.ndarray, browsing: Browsing) -> None:
     order = best_ranking(gain, browsing)
     assert sorted(order.tolist()) == list(range(len(gain)))
     found = plain_exposure(order.tolist(), browsing.position, browsing.continuation) @ gain
@@ -35,28 +35,28 @@ def check(gain: np.ndarray, browsing: Browsing) -> None:
 def test_cascades_with_and_without_cutoff(documents: list[tuple[float, float]], cutoff: int, height: float) -> None:
     gain = np.array([gain for gain, _ in documents], dtype=float)
     continuation = [c for _, c in documents]
-    check(gain, browsing_of(continuation, None))
-    check(gain, browsing_of(continuation, [height] * cutoff))
+    check_best(gain, browsing_of(continuation, None))
+    check_best(gain, browsing_of(continuation, [height] * cutoff))
 
 
 @settings(deadline=None)
 @given(st.lists(GAIN, min_size=1, max_size=6), CONTINUATION, st.lists(st.floats(0, 2), max_size=7))
 def test_weights_of_ranks_under_equal_continuation(gains: list[float], c: float, weights: list[float]) -> None:
-    check(np.array(gains, dtype=float), browsing_of([c] * len(gains), sorted(weights, reverse=True)))
+    check_best(np.array(gains, dtype=float), browsing_of([c] * len(gains), sorted(weights, reverse=True)))
 
 
 @settings(deadline=None, max_examples=40)
 @given(SPECS, st.lists(st.integers(-1, 4), min_size=1, max_size=5), st.integers(0, 2**32 - 1))
 def test_models(spec: object, grades: list[int], seed: int) -> None:
     browsing = bound(spec, np.array(grades), one_row(len(grades)))
-    check(np.random.default_rng(seed).normal(size=len(grades)), browsing)
+    check_best(np.random.default_rng(seed).normal(size=len(grades)), browsing)
 
 
 @pytest.mark.parametrize("position", [None, [1.0] * 3, [1.0] * 7])
 def test_seven_documents(position: list[float] | None) -> None:
     rng = np.random.default_rng(4)
     for _ in range(3):
-        check(rng.normal(size=7), browsing_of(rng.choice([0, 0.3, 0.9, 1], 7).tolist(), position))
+        check_best(rng.normal(size=7), browsing_of(rng.choice([0, 0.3, 0.9, 1], 7).tolist(), position))
 
 
 def test_certain_continuation() -> None:

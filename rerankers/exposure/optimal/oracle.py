@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerankers._base.arrays import read_only
 from rerankers._base.errors import InputError
-from rerankers.exposure._walk import read_only
 from rerankers.exposure.browsing import Browsing
 from rerankers.exposure.optimal.permutahedron import document_array
 
