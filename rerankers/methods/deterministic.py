@@ -1,4 +1,4 @@
-"""The first stage as it stands: one static ranking a query."""
+"""The static ranking of what is believed: the first stage as it stands, or a trained model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Deterministic:
-    """Rank by score descending; ties stay in the candidates' order (docno ascending). Nothing is random."""
+    """Rank by belief, descending; ties stay in the candidates' order (docno ascending). Nothing is random."""
 
     tier: ClassVar[str] = "blind"
 
     def policy(self, block: Block) -> Mixture:
         """Return the policy that always shows the same ranking."""
-        return static(block.candidates, block.candidates.score, block.stream)
+        return static(block.candidates, block.relevance.value, block.stream)

@@ -1,4 +1,4 @@
-"""Plackett-Luce over the first-stage scores: documents drawn one by one, each in proportion to exp(logit)."""
+"""Plackett-Luce over what is believed: documents drawn one by one, each in proportion to exp(logit)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rerankers._base.errors import ConfigError
+from rerankers.methods.belief import logits
 from rerankers.policies import PlackettLuce as PlackettLucePolicy
-from rerankers.policies import zscore
 
 if TYPE_CHECKING:
     from rerankers.values.block import Block
@@ -19,7 +19,7 @@ SMALLEST = 1e-300  # below it logits would overflow
 
 @dataclass(frozen=True, slots=True)
 class PlackettLuce:
-    """Sample rankings from the Plackett-Luce distribution (Plackett 1975; Luce 1959) of standardised scores.
+    """Sample rankings from the Plackett-Luce distribution (Plackett 1975; Luce 1959) of the block's beliefs.
 
     Attributes
     ----------
@@ -28,8 +28,8 @@ class PlackettLuce:
 
     Notes
     -----
-    The logit of a document is its score, z-scored within the query, over the temperature. BM25 scores as they
-    are would be nearly deterministic and would mean something else for every query length.
+    The logit of a document is its score, z-scored within the query, or the logarithm of its probability of relevance,
+    over the temperature; see `rerankers.methods.belief`.
     """
 
     temperature: float = 1.0
@@ -43,8 +43,5 @@ class PlackettLuce:
             )
 
     def policy(self, block: Block) -> PlackettLucePolicy:
-        """Return the Plackett-Luce policy of the block's scores."""
-        candidates = block.candidates
-        return PlackettLucePolicy(
-            candidates, zscore(candidates.indptr, candidates.score) / self.temperature, block.stream
-        )
+        """Return the Plackett-Luce policy of the block's beliefs."""
+        return PlackettLucePolicy(block.candidates, logits(block) / self.temperature, block.stream)

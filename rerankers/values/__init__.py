@@ -10,6 +10,7 @@ from rerankers.values.labels import NO_LABEL, Labels
 from rerankers.values.qrels import QrelsTable, read_qrels
 from rerankers.values.ragged import Candidates, Join, Judgments, Ragged, outer_join
 from rerankers.values.rankings import Rankings
+from rerankers.values.relevance import Relevance
 
 __all__ = [
     "NO_LABEL",
@@ -28,6 +29,7 @@ __all__ = [
     "QrelsTable",
     "Ragged",
     "Rankings",
+    "Relevance",
     "Topics",
     "outer_join",
     "read_qrels",

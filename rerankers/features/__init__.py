@@ -1,0 +1,1 @@
+"""Features of (query, document) pairs: functions that add columns to candidates."""

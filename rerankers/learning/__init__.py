@@ -1,0 +1,1 @@
+"""Train scorers of candidates: objectives, learners, calibration, and what a trained model remembers."""

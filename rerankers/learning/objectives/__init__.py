@@ -1,0 +1,1 @@
+"""Objectives: losses of whole queries with exact slopes, shared by every learner."""

@@ -1,0 +1,1 @@
+"""The ledger of amortised exposure: what was served, what was due."""
