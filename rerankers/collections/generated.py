@@ -52,13 +52,14 @@ for each attribute. A document is unknown when none of its authors' labels is kn
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.fingerprint import fingerprint
+from rerankers.collections.split import check_split, split_collection
 from rerankers.collections.world import World, WorldSpec
 from rerankers.collections.world_census import Census, numbered, pool
 from rerankers.collections.world_citations import author_facts, citation_counts, years
@@ -110,6 +111,10 @@ class Generated:
         probability that a label is hidden, 0 to 1.
     collaboration
         probability that a co-author is drawn from both economies, 0 (teams of one economy) to 1 (random teams).
+    split
+        ``train`` or ``eval``: the topics of that side of a world that is otherwise the same; None: all topics.
+    train_share
+        share of the topics in ``train``, strictly between 0 and 1.
 
     Raises
     ------
@@ -128,8 +133,11 @@ class Generated:
     bias: float = 1.0
     unknown_share: float = 0.2
     collaboration: float = 0.5
+    split: str | None = None
+    train_share: float = 0.5
 
     def __post_init__(self) -> None:
+        check_split(self.split, self.train_share)
         choose("collection.labels", self.labels, LABEL_LAWS)
         ranges = {
             "documents": (2, MOST_DOCUMENTS),
@@ -168,12 +176,12 @@ class Generated:
         groups, authors, true_labels = self._groups(world, census)
         cited = citation_counts(self.seed, census.quality)
         counts = {"documents": self.documents, "queries": self.topics * self.variants, "judgments": judgments.nnz}
-        return Collection(
+        collection = Collection(
             name="generated",
             docs=Ids.of(numbered("d", np.arange(1, self.documents + 1)), "docno"),
             topics=self._topics(world, needs),
             judgments=judgments,
-            fingerprint=fingerprint("generated", MODEL, self),
+            fingerprint=fingerprint("generated", MODEL, _whole_world(self)),
             groups=groups,
             authors=Authors(authors.ids, authors.indptr, authors.author, author_facts(authors, cited)),
             fields={"year": years(self.documents).astype(float), "cited_by_count": cited.astype(float)},
@@ -181,6 +189,7 @@ class Generated:
             truth={**truth, **{f"labels_{attribute}": codes for attribute, codes in true_labels.items()}},
             counts=met(**counts),
         )
+        return split_collection(collection, self.split, self.train_share)
 
     def _topics(self, world: World, needs: Needs) -> Topics:
         words = made_up_words(self.seed, world.vocabulary)
@@ -214,3 +223,9 @@ class Generated:
         labels, true = author_labels(self.seed, world.people, who, authors, self.unknown_share)
         labels["access"], true["access"] = access_labels(self.seed, self.documents, self.unknown_share)
         return labels, authors, true
+
+
+def _whole_world(options: Generated) -> object:
+    """Return the options that the world depends on, in a form whose fingerprint is that of worlds never split."""
+    names = [field.name for field in fields(options) if field.name not in ("split", "train_share")]
+    return make_dataclass("Generated", names)(*(getattr(options, name) for name in names))

@@ -16,6 +16,7 @@ from rerankers.collections.folder import collection_folder, find_file, need_file
 from rerankers.collections.group_files import read_groups
 from rerankers.collections.jsonl_scan import Scan, scan_documents
 from rerankers.collections.query_files import read_queries
+from rerankers.collections.split import check_split, split_collection
 from rerankers.values.collection import Collection
 from rerankers.values.ids import Ids
 from rerankers.values.qrels import met, read_qrels
@@ -57,12 +58,26 @@ class Jsonl:
         key of the query text; None takes the first of ``query, text, title`` that occurs.
     author_field
         key of the list of author ids of a document.
+    split
+        ``train`` or ``eval``: the topics of that side; None: all topics.
+    train_share
+        share of the topics in ``train``, strictly between 0 and 1.
+
+    Raises
+    ------
+    ConfigError
+        for another split or share.
     """
 
     path: str
     text_fields: list[str] | None = None
     query_field: str | None = None
     author_field: str = "author_ids"
+    split: str | None = None
+    train_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_split(self.split, self.train_share)
 
     def load(self) -> Collection:
         """Read everything but the texts, which stay in the file.
@@ -102,7 +117,7 @@ class Jsonl:
         authors = _with_fields(authors, folder, files, counts)
         groups = _groups(folder, files, docs, authors, counts)
         marks = [file_fingerprint(path) for path in files]
-        return Collection(
+        collection = Collection(
             name=folder.resolve().name,
             docs=docs,
             topics=topics,
@@ -114,6 +129,7 @@ class Jsonl:
             documents=scan.store(),
             counts=counts,
         )
+        return split_collection(collection, self.split, self.train_share)
 
 
 def _fields(scan: Scan, code: NDArray[np.int32], n_docs: int) -> dict[str, NDArray[np.float64]]:
