@@ -7,10 +7,14 @@ from rerankers.collections.group_rows import GroupRows
 from rerankers.collections.groups import AuthorField, CollectionGroups, FileGroups, NoGroups
 from rerankers.collections.ir_datasets import IrDatasets
 from rerankers.collections.jsonl import Jsonl
+from rerankers.collections.letor import Letor
 from rerankers.collections.lift import lift
+from rerankers.collections.split import split_collection
+from rerankers.collections.svmlight import read_svmlight
 from rerankers.collections.trec_fair import Trec2019, Trec2020
 from rerankers.collections.world_relevance import draw_grades
 from rerankers.collections.write_jsonl import write_jsonl
+from rerankers.collections.write_svmlight import write_svmlight
 
 __all__ = [
     "Aligned",
@@ -22,11 +26,15 @@ __all__ = [
     "GroupTable",
     "IrDatasets",
     "Jsonl",
+    "Letor",
     "NoGroups",
     "Trec2019",
     "Trec2020",
     "draw_grades",
     "lift",
     "read_groups",
+    "read_svmlight",
+    "split_collection",
     "write_jsonl",
+    "write_svmlight",
 ]

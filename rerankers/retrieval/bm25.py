@@ -105,11 +105,31 @@ class BM25:
 
         A document without a term of its query scores 0.
         """
+        return self._score(collection, candidates, cache, None)
+
+    def likelihoods(
+        self, collection: Collection, candidates: Candidates, cache: Path, mu: float = 1000.0
+    ) -> NDArray[np.float64]:
+        """Return the log likelihood of the query under each candidate's Dirichlet-smoothed language model.
+
+        It is over the same index as `scores`, in the form of Lucene (see `LuceneIndex.score`): float64 (nnz,), at
+        least 0, and 0 without a term of the query.
+
+        Parameters
+        ----------
+        mu
+            the weight of the collection's language model in tokens, above 0; the default is Anserini's.
+        """
+        return self._score(collection, candidates, cache, mu)
+
+    def _score(
+        self, collection: Collection, candidates: Candidates, cache: Path, mu: float | None
+    ) -> NDArray[np.float64]:
         documents = _texts_of(collection)
         with self._open(documents, self._index_folder(documents, cache), {}) as index:
             texts = [collection.topics.text[code] for code in candidates.query]
             names = collection.docs.names.take(candidates.doc)
-            return index.score(texts, candidates.indptr, names, k1=self.k1, b=self.b, threads=self.threads)
+            return index.score(texts, candidates.indptr, names, k1=self.k1, b=self.b, threads=self.threads, mu=mu)
 
     def _fields(self, documents: DocumentStore) -> list[str]:
         if self.fields is None:

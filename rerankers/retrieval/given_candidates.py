@@ -88,7 +88,7 @@ class GivenCandidates:
         if not isinstance(collection, CandidateCollection):
             raise ConfigError(
                 f"retriever=candidates: the collection {collection.name!r} names no candidates; expected "
-                "collection=trec_fair_2020 or trec_fair_2019, or another retriever"
+                "collection=trec_fair_2020, trec_fair_2019 or letor, or another retriever"
             )
         given, counts = collection.candidates, met()
         columns: dict[str, NDArray[np.float64]] = {}

@@ -128,8 +128,9 @@ class LuceneIndex:
         k1: float = 0.9,
         b: float = 0.4,
         threads: int | None = None,
+        mu: float | None = None,
     ) -> npt.NDArray[np.float64]:
-        """Return the BM25 score of exactly the given documents, as `search` would score them.
+        """Return the BM25 score of exactly the given documents, as `search` would score them; or their likelihood.
 
         Parameters
         ----------
@@ -139,6 +140,11 @@ class LuceneIndex:
             documents of query i are ``docnos[indptr[i]:indptr[i + 1]]``.
         docnos : sequence of str, or Arrow array (nnz,)
             the documents, in any order; one may stand there twice.
+        mu : float, optional
+            above 0: query likelihood with Dirichlet smoothing instead of BM25 (Zhai and Lafferty 2001), as Lucene
+            computes it: the sum over the query's terms that the document has of
+            max(0, log(1 + tf / (mu p)) + log(mu / (length + mu))), p the term's share of the collection's tokens
+            (with 1 added to both counts).
 
         Returns
         -------
@@ -154,7 +160,7 @@ class LuceneIndex:
         bounds = _checked_indptr(indptr, len(queries), len(docnos))
         documents = rows_of(self.docnos, docnos, str(self.folder))
         scores = np.zeros(len(documents))
-        with self._running(k1, b, threads) as (pool, searcher):
+        with self._running(k1, b, threads, mu) as (pool, searcher):
             for first, last in _chunks(bounds):
                 start, stop = bounds[first], bounds[last]
                 part = documents[start:stop]
@@ -185,15 +191,17 @@ class LuceneIndex:
         return lucene_queries.parse(pool, self._analyzer, [encodable(query) for query in queries])
 
     @contextmanager
-    def _running(self, k1: float, b: float, threads: int | None) -> Iterator[tuple[Any, Any]]:
+    def _running(self, k1: float, b: float, threads: int | None, mu: float | None = None) -> Iterator[tuple[Any, Any]]:
         """Give a pool of Java threads and a searcher; what Java throws becomes an error of ours."""
         if not (math.isfinite(k1) and k1 >= 0 and 0 <= b <= 1):
             raise ConfigError(f"k1, b: found {k1}, {b}; expected k1 >= 0 and 0 <= b <= 1")
+        if mu is not None and not (math.isfinite(mu) and mu > 0):
+            raise ConfigError(f"mu: found {mu}; expected a number above 0")
         if threads is not None and threads < 1:
             raise ConfigError(f"threads: found {threads}; expected 1 or more")
         pool = java_class("java.util.concurrent.ForkJoinPool")(threads or available_threads())
         try:
-            yield pool, lucene_queries.searcher(self._reader, k1, b)
+            yield pool, lucene_queries.searcher(self._reader, k1, b, mu)
         except java_exception() as error:
             raise FairRerankersError(f"{self.folder}: the search failed in Java: {java_reason(error)}") from error
         finally:

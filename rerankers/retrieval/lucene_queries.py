@@ -24,10 +24,19 @@ Flat = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float6
 """Number of hits per query (B,), internal document numbers (nnz,), scores (nnz,)."""
 
 
-def searcher(reader: Any, k1: float, b: float) -> Any:
-    """Return an ``IndexSearcher`` with BM25; it has no threads of its own, so a query runs in one."""
+_SIMILARITIES = "org.apache.lucene.search.similarities."
+
+
+def searcher(reader: Any, k1: float, b: float, mu: float | None = None) -> Any:
+    """Return an ``IndexSearcher`` with BM25, or query likelihood where ``mu`` is given.
+
+    It has no threads of its own, so a query runs in one.
+    """
     made = h.call(h.constructor(LUCENE + "search/IndexSearcher", f"(L{LUCENE}index/IndexReader;)V"), reader)
-    made.setSimilarity(java_class("org.apache.lucene.search.similarities.BM25Similarity")(float(k1), float(b)))
+    if mu is None:
+        made.setSimilarity(java_class(_SIMILARITIES + "BM25Similarity")(float(k1), float(b)))
+    else:
+        made.setSimilarity(java_class(_SIMILARITIES + "LMDirichletSimilarity")(float(mu)))
     return made
 
 
