@@ -22,6 +22,7 @@ USAGE = """\
 fair-rerank COMMAND [overrides...]
 
   run        retrieve, rerank, draw rankings, measure their expected exposure, write a report
+  train      learn a scorer of candidates from judged queries, for run method.model=DIR
   evaluate   judge run files against qrels (and groups)
   submit     write the submission to a TREC Fair Ranking track from a run or a policy
   validate   check a submission to a TREC Fair Ranking track: every error with its line
@@ -74,6 +75,12 @@ def _run(words: list[str]) -> int:
     return hydra_command("run", words, _run_task)
 
 
+def _train(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("train", words, _train_task)
+
+
 def _evaluate(words: list[str]) -> int:
     from rerankers._hydra import hydra_command
 
@@ -124,6 +131,12 @@ def _run_task(call: Call) -> None:
     run_from_config(call.config, call.output, call.words, call.choices.get("method", ""))
 
 
+def _train_task(call: Call) -> None:
+    from rerankers.stages.train_config import train_from_config
+
+    train_from_config(call.config, call.output, call.words)
+
+
 def _evaluate_task(call: Call) -> None:
     from rerankers.stages.from_config import evaluate_from_config
 
@@ -156,6 +169,7 @@ def _reproduce_task(call: Call) -> None:
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "run": _run,
+    "train": _train,
     "evaluate": _evaluate,
     "submit": _submit,
     "validate": _validate,

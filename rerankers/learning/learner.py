@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +69,10 @@ class Scorer(Protocol):
 
 class Learner(Protocol):
     """A spec; its dataclass fields are the options of ``conf/model/<name>.yaml``."""
+
+    def with_iterations(self, iterations: int) -> Self:
+        """Return the spec that runs exactly this many iterations unless something stops it early."""
+        ...
 
     def fit(
         self,

@@ -1,1 +1,56 @@
-"""The ledger of amortised exposure: what was served, what was due."""
+"""Amortised exposure: one ledger, where it is kept, and the one driver that serves sequences of queries with it.
+
+A ledger books, for every entity (document, author or group), the exposure it was served and the exposure it is due.
+Controllers choose each ranking with the ledger in view; `rerankers.methods` has the methods that set them up.
+"""
+
+from rerankers.ledger.book import SCOPES
+from rerankers.ledger.driver import Served, canonical, drive
+from rerankers.ledger.entities import AUTHORS, DOCUMENTS, MISSING, Entities, author_alignment
+from rerankers.ledger.equity import Equity
+from rerankers.ledger.impressions import Impressions
+from rerankers.ledger.job import Controller, Job
+from rerankers.ledger.ledger import Ledger, check_config, merge
+from rerankers.ledger.plan import Planner
+from rerankers.ledger.rows import TARGETS, UNITS, Rows, believed_browsing, expected_target, make_rows
+from rerankers.ledger.scored import ACCOUNTING, Scored
+from rerankers.ledger.show import show
+from rerankers.ledger.sqlite_file import open_ledger
+from rerankers.ledger.sqlite_store import SQLite, SQLiteStore, merge_files
+from rerankers.ledger.store import Memory, MemoryStore, Store
+
+__all__ = [
+    "ACCOUNTING",
+    "AUTHORS",
+    "DOCUMENTS",
+    "MISSING",
+    "SCOPES",
+    "TARGETS",
+    "UNITS",
+    "Controller",
+    "Entities",
+    "Equity",
+    "Impressions",
+    "Job",
+    "Ledger",
+    "Memory",
+    "MemoryStore",
+    "Planner",
+    "Rows",
+    "SQLite",
+    "SQLiteStore",
+    "Scored",
+    "Served",
+    "Store",
+    "author_alignment",
+    "believed_browsing",
+    "canonical",
+    "check_config",
+    "drive",
+    "expected_target",
+    "make_rows",
+    "merge",
+    "merge_files",
+    "open_ledger",
+    "show",
+]

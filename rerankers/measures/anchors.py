@@ -26,13 +26,18 @@ ANCHORS = (RANDOM, WORST_FIRST, DETERMINISTIC, PLACKETT_LUCE, IDEAL)
 
 
 def anchors(
-    candidates: Candidates, judgments: Judgments, stream: NDArray[np.uint64], universe: str = "union"
+    candidates: Candidates,
+    judgments: Judgments,
+    stream: NDArray[np.uint64],
+    universe: str = "union",
+    logits: NDArray[np.float64] | None = None,
 ) -> dict[str, Policy]:
     """Return name -> policy of the anchors over a block.
 
     ``random``: every order of the candidates equally likely. ``worst_first``: the lowest grade first, shuffled
     within grades; it shows which measures reward being useless. ``deterministic``: by score, ties by docno.
-    ``plackett_luce``: logits are the scores z-scored within the query (equal scores: a uniform shuffle).
+    ``plackett_luce``: temperature 1, the logits being ``logits``, or the scores z-scored within the query (equal
+    scores: a uniform shuffle).
     ``ideal``: the highest grade first, shuffled within grades, over all documents of the universe; its EEL is 0.
     The two in the middle need scores and are left out without them.
 
@@ -46,6 +51,8 @@ def anchors(
         uint64 (B, 2), the queries' digests.
     universe
         the documents that count, ``union`` or ``judged``.
+    logits
+        float64 (nnz,), Plackett-Luce logits of what a method believes, where that is not the score.
     """
     documents = Universe(candidates, judgments, universe)
     found: dict[str, Policy] = {
@@ -55,7 +62,8 @@ def anchors(
     if "score" in candidates.columns:
         ordered = by_score(candidates)
         found[DETERMINISTIC] = static(ordered, ordered.score, stream)
-        found[PLACKETT_LUCE] = PlackettLuce(candidates, zscore(candidates.indptr, candidates.score), stream)
+        plain = zscore(candidates.indptr, candidates.score) if logits is None else logits
+        found[PLACKETT_LUCE] = PlackettLuce(candidates, plain, stream)
     found[IDEAL] = GradeShuffle(documents.over, documents.grade, stream)
     return found
 

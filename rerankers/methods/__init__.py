@@ -9,9 +9,13 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers._base.streams import query_streams
-from rerankers.methods.base import GROUP_TIERS, TIERS, Method, check_method, check_policy
+from rerankers.methods.base import GROUP_TIERS, TIERS, Method, answered, check_method, check_policy
 from rerankers.methods.deterministic import Deterministic
+from rerankers.methods.infoseeking_kl import InfoseekingKl
+from rerankers.methods.kl_greedy import KlGreedy
+from rerankers.methods.kl_tilt import KlTilt
 from rerankers.methods.plackett_luce import PlackettLuce
+from rerankers.methods.targets import as_target
 from rerankers.methods.uniform import Uniform
 from rerankers.values import Block, Candidates, GroupAlignment
 
@@ -25,15 +29,26 @@ __all__ = [
     "METHODS",
     "TIERS",
     "Deterministic",
+    "InfoseekingKl",
+    "KlGreedy",
+    "KlTilt",
     "Method",
     "PlackettLuce",
     "Uniform",
+    "answered",
     "check_method",
     "check_policy",
     "rerank_one",
 ]
 
-METHODS: dict[str, type[Any]] = {"deterministic": Deterministic, "plackett_luce": PlackettLuce, "uniform": Uniform}
+METHODS: dict[str, type[Any]] = {
+    "deterministic": Deterministic,
+    "infoseeking_kl": InfoseekingKl,
+    "kl_greedy": KlGreedy,
+    "kl_tilt": KlTilt,
+    "plackett_luce": PlackettLuce,
+    "uniform": Uniform,
+}
 
 
 def rerank_one(
@@ -57,10 +72,10 @@ def rerank_one(
         (n,), the group of each document, None where it is not known (it counts as a group of its own). Only
         methods of the tiers that may see groups are given it.
     target
-        for methods that aim at one; none of this version does.
+        for methods that aim at one: the name of a target (``"uniform"``), a mapping group -> share, or shares in the
+        order of the groups' names; None: ``equal_exposure``.
     seed
-        of methods that draw something to make their policy; none of this version does. Rankings take theirs in
-        ``policy.sample(n, seed)``.
+        of methods that draw something to make their policy. Rankings take theirs in ``policy.sample(n, seed)``.
     **options
         the method's options, for instance ``temperature=0.5``.
 
@@ -72,7 +87,8 @@ def rerank_one(
     Raises
     ------
     ConfigError
-        for an unknown method or option value, or a target that the method does not aim at.
+        for an unknown method or option value, a target that the method does not aim at, and a method that needs groups
+        where there are none.
     InputError
         for scores that are not finite, or groups of another length.
     """
@@ -82,8 +98,6 @@ def rerank_one(
         raise InputError.one(
             "scores", f"shape {score.shape} or values that are not finite", "finite numbers, shape (n,)"
         )
-    if target is not None:
-        raise ConfigError(f"method {method}: found a target; expected None, since it aims at none")
     try:
         built = kind(**options)
     except TypeError as error:
@@ -91,9 +105,13 @@ def rerank_one(
     candidates = Candidates(
         np.zeros(1, np.int32), np.array([0, len(score)]), np.arange(len(score), dtype=np.int32), {"score": score}
     )
+    if target is not None and not getattr(built, "uses_target", False):
+        raise ConfigError(f"method {method}: found a target; expected None, since it aims at none")
     aligned = {} if groups is None else {"group": _alignment(groups, len(score))}
     seen = aligned if built.tier in GROUP_TIERS else {}
-    policy: Policy = built.policy(Block(candidates, query_streams([""]), seen))
+    names = tuple(sorted({str(label) for label in groups or () if label is not None}))
+    aim = as_target("equal_exposure" if target is None else target, names)
+    policy: Policy = built.policy(Block(candidates, query_streams([""]), seen, target=aim, seed=seed))
     return policy
 
 

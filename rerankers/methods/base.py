@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
@@ -27,6 +28,12 @@ def check_method(method: object, where: str = "method") -> None:
         )
     if not callable(getattr(method, "policy", None)):
         raise ConfigError(f"{where}: found {type(method).__name__} without policy; expected policy(self, block)")
+
+
+def answered(method: Method, block: Block) -> tuple[Policy, Mapping[str, int]]:
+    """Return a method's policy, and what it counted: methods that count anything have ``counted(block)`` as well."""
+    counted = getattr(method, "counted", None)
+    return (method.policy(block), {}) if counted is None else counted(block)
 
 
 def check_policy(policy: object, method: object, block: Block) -> None:

@@ -1,6 +1,6 @@
 """The report of a job: one HTML page with its pictures, and a table for the terminal."""
 
-from rerankers.report.data import ReportData
+from rerankers.report.data import PlainTable, ReportData
 from rerankers.report.groups import group_exposure
 from rerankers.report.html import remove_pictures, write_report
 from rerankers.report.picture import Picture
@@ -9,6 +9,7 @@ from rerankers.report.terminal import terminal_table
 
 __all__ = [
     "Picture",
+    "PlainTable",
     "ReportData",
     "disparity_relevance",
     "group_exposure",

@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rerankers.report.picture import Picture
+
 ANCHOR = "anchor:"
 ANCHORS = ("random", "worst_first", "deterministic", "plackett_luce", "ideal")
 MEASURE_COLUMNS = ("system", "seed", "unit", "measure", "value", "reason")
 GROUP_COLUMNS = ("system", "attribute", "group", "exposure", "target")
 
 Interval = Sequence[float | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTable:
+    """A table that the report shows as it is; the first column names the rows."""
+
+    title: str
+    note: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | None]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +60,8 @@ class ReportData:
         what the units are called: ``query``, or ``sequence`` for the 2019 track.
     confidence
         of the intervals, between 0 and 1.
+    tables, pictures
+        shown besides what every report has, for instance how a model was trained.
 
     Raises
     ------
@@ -67,6 +81,8 @@ class ReportData:
     group_exposure: pa.Table
     unit: str = "query"
     confidence: float = 0.95
+    tables: Sequence[PlainTable] = ()
+    pictures: Sequence[Picture] = ()
 
     def __post_init__(self) -> None:
         for name, table, needed in (

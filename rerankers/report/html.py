@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import jinja2
 
 SYSTEMS_PER_QUERY = 8  # per-query tables in the page; measures.csv has every system
-_OURS = ("disparity_relevance", "utility_loss", "group_exposure_*")
+_OURS = ("disparity_relevance", "utility_loss", "group_exposure_*", "training_curves", "reliability")
 
 
 def write_report(folder: Path, data: ReportData) -> Path:
@@ -49,7 +49,7 @@ def write_report(folder: Path, data: ReportData) -> Path:
     figures = folder / "figures"
     remove_pictures(folder)
     pictures = [picture for picture in (disparity_relevance(data), utility_loss(data)) if picture]
-    pictures += group_exposure(data)
+    pictures += [*group_exposure(data), *data.pictures]
     drawn = [(picture, picture.save(figures)) for picture in pictures]
     path = folder / "report.html"
     text = page(data, drawn)

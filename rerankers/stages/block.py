@@ -11,7 +11,8 @@ from rerankers.measures.anchors import anchors
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.group_exposure import GroupRows, group_rows
 from rerankers.measures.table import measure_block
-from rerankers.methods import GROUP_TIERS, check_policy
+from rerankers.methods import GROUP_TIERS, answered, check_policy
+from rerankers.methods.belief import logits
 from rerankers.stages.metadata import Stopwatch
 from rerankers.values import Block
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from rerankers.measures.names import Measure
     from rerankers.methods import Method
+    from rerankers.methods.targets import Target
     from rerankers.policies import Policy
     from rerankers.stages.pool import Part
     from rerankers.values import GroupAlignment, Ids, Rankings
@@ -59,12 +61,15 @@ class Reranked:
         the measures of the method and of the anchors.
     seconds
         wall time by step.
+    counts
+        what the method met.
     """
 
     policy: Policy
     rankings: Rankings
     result: BlockResult
     seconds: Mapping[str, float]
+    counts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +88,8 @@ class RerankBlock:
         how results are judged; ``options.samples`` and ``options.seed`` are those of the published rankings.
     groups
         attribute -> resolved alignment over the pool's documents.
+    target
+        what the method aims at, None for methods that aim at none.
     """
 
     name: str
@@ -91,27 +98,42 @@ class RerankBlock:
     measures: tuple[Measure, ...]
     options: Options
     groups: Mapping[str, GroupAlignment]
+    target: Target | None = None
 
     def __call__(self, part: Part) -> Reranked:
         """Return the results of one block."""
         watch = Stopwatch()
         seen = self.groups if self.method.tier in GROUP_TIERS else {}
-        block = Block(part.candidates, part.stream, seen)
-        policy = self.method.policy(block)
+        block = Block(
+            part.candidates,
+            part.stream,
+            seen,
+            estimates=part.estimates,
+            browsing=self.options.model,
+            target=self.target,
+            seed=self.options.seed,
+        )
+        policy, counts = answered(self.method, block)
         check_policy(policy, self.method, block)
         own = Evaluation(policy, part.judgments, self.groups, self.options)
         draws = own.draws
         watch.lap("policy and draws")
         own.exposure(self.options.model), own.target(self.options.model)
         watch.lap("exposure")
-        around = anchors(part.candidates, part.judgments, part.stream, self.options.universe)
+        around = anchors(
+            part.candidates.with_columns(score=block.relevance.value),
+            part.judgments,
+            part.stream,
+            self.options.universe,
+            logits(block),
+        )
         evaluations = {self.name: own}
         evaluations |= {
             name: Evaluation(one, part.judgments, self.groups, self.options) for name, one in around.items()
         }
         result = collect(evaluations, self.queries, self.measures)
         watch.lap("measures, anchors")
-        return Reranked(policy, draws, result, watch.seconds)
+        return Reranked(policy, draws, result, watch.seconds, counts)
 
 
 def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Sequence[Measure]) -> BlockResult:

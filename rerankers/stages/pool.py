@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Topics
+from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Relevance, Topics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Pool:
     """Candidates, judgments and groups over the documents that are candidates or judged.
 
-    A collection may have millions of documents; what travels to workers has only those of the pool.
+    A collection may have millions of documents; what travels to workers has only those of the pool. ``estimates`` are a
+    model's beliefs about the candidates, if there is a model.
     """
 
     docs: Ids
@@ -26,15 +27,22 @@ class Pool:
     candidates: Candidates
     judgments: Judgments
     groups: Mapping[str, GroupAlignment]
+    estimates: Relevance | None = None
+
+    def with_estimates(self, estimates: Relevance) -> Pool:
+        """Return the pool with beliefs about its candidates."""
+        return replace(self, estimates=estimates)
 
     def part(self, start: int, stop: int) -> Part:
         """Return rows start:stop of the candidates with what belongs to their queries."""
         candidates = self.candidates.rows(start, stop)
         judged = np.nonzero(np.isin(self.judgments.query, candidates.query))[0]
+        low, high = int(self.candidates.indptr[start]), int(self.candidates.indptr[stop])
         return Part(
             candidates,
             self.judgments.take(judged),
             self.topics.stream[candidates.query],
+            None if self.estimates is None else self.estimates.rows(low, high),
         )
 
 
@@ -45,6 +53,7 @@ class Part:
     candidates: Candidates
     judgments: Judgments
     stream: NDArray[np.uint64]
+    estimates: Relevance | None = None
 
 
 def make_pool(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Options
+    from rerankers.report import Picture, PlainTable
     from rerankers.stages.block import BlockResult
     from rerankers.values import Judgments
 
@@ -86,6 +87,16 @@ class Results:
     groups: list[Mapping[str, Mapping[str, GroupRows]]] = field(default_factory=list)
     block_counts: list[Mapping[str, int]] = field(default_factory=list)
     estimated: set[str] = field(default_factory=set)
+    of_method: list[Mapping[str, int]] = field(default_factory=list)
+
+    def add_counts(self, counts: Mapping[str, int]) -> None:
+        """Take in what the method counted in a block."""
+        self.of_method.append(counts)
+
+    @property
+    def method_counts(self) -> dict[str, int]:
+        """What the method counted, added up over the blocks."""
+        return add_counts(self.of_method)
 
     def add(self, block: BlockResult) -> None:
         """Take a block in."""
@@ -129,6 +140,8 @@ class Account:
         the section "data" of the metadata.
     warnings
         sentences about the input.
+    tables, pictures
+        that the report shows besides those of every report.
     """
 
     title: str
@@ -139,6 +152,8 @@ class Account:
     command: str
     data: Mapping[str, Any]
     warnings: Sequence[str] = ()
+    tables: Sequence[PlainTable] = ()
+    pictures: Sequence[Picture] = ()
 
 
 def publish(
@@ -190,6 +205,8 @@ def publish(
         intervals={name: one["interval"] for name, one in summary["runs"].items()},
         group_exposure=group_exposure,
         confidence=measures.confidence,
+        tables=account.tables,
+        pictures=account.pictures,
     )
     write_report(folder, report)
     watch.lap("report")

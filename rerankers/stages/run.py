@@ -12,24 +12,29 @@ import numpy as np
 from tqdm import tqdm
 
 from rerankers._base.errors import ConfigError, choose
+from rerankers._base.files import write_text
 from rerankers.execution import block_bounds
 from rerankers.measures.evaluation import Options
-from rerankers.measures.universe import UNIVERSES
+from rerankers.measures.universe import UNIVERSES, Universe
 from rerankers.methods import check_method
 from rerankers.runs import PolicyWriter, RunWriter
+from rerankers.stages.aim import aims_at_target, ready_target
 from rerankers.stages.block import RerankBlock, Reranked
+from rerankers.stages.estimates import Estimates, higher_tier, model_estimates
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import Pool, make_pool
+from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
 from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
 
 if TYPE_CHECKING:
     from rerankers.execution import Executor
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.methods import Method
+    from rerankers.methods.targets import Target
     from rerankers.report import ReportData
     from rerankers.retrieval import Retriever
-    from rerankers.values import Collection, Counts
+    from rerankers.values import Candidates, Collection, Counts, GroupAlignment
 
 
 MOST_SAMPLES = 10_000_000
@@ -42,12 +47,15 @@ class RunJob:
 
     ``collection`` and ``groups`` are the config dataclasses of `rerankers.collections` (``load`` and ``align``),
     ``name`` is the method's name in results, ``config`` the resolved config and ``command`` what repeats the job.
+    ``model`` is the folder of a trained model whose estimates the method takes, ``allowed`` the packages whose
+    functions that model's features may call.
     """
 
     name: str
     collection: Any
     retriever: Retriever
     method: Method
+    target: Target
     browsing: BrowsingModel
     groups: Any
     measures: MeasureOptions
@@ -58,6 +66,8 @@ class RunJob:
     universe: str
     config: Mapping[str, Any]
     command: str
+    model: Path | None = None
+    allowed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         choose("universe", self.universe, UNIVERSES)
@@ -85,17 +95,27 @@ def run(job: RunJob, folder: Path) -> ReportData:
         aligned = job.groups.align(known)
         pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments)
         watch.lap("groups")
+        target = ready_target(job.target, job.method, job.collection, job.groups, known.topics)
+        estimates = _estimates(job, known, retrieved.candidates, aligned.alignments)
+        if estimates is not None:
+            pool = pool.with_estimates(estimates.relevance)
+            watch.lap("estimates")
         results = Results()
-        _rerank(job, pool, staging, results, watch)
+        _rerank(job, target, pool, staging, results, watch)
         watch.add("retrieval", retrieved.seconds)
+        quality = _quality(job, pool)
+        if quality is not None:
+            write_text(staging / "relevance.json", quality.json)
         account = Account(
             title=f"{job.name} on {collection.name}",
-            summary=_summary(job, collection, pool),
-            tier=job.method.tier,
+            summary=_summary(job, collection, pool, estimates),
+            tier=_tier(job, target, estimates),
             counts={
                 "collection": collection.counts,
                 "retrieval": retrieved.counts,
                 "groups": aligned.counts,
+                **({} if estimates is None else {"estimates": estimates.counts}),
+                "method": results.method_counts,
                 "measures": results.counts,
             },
             warnings=_warnings(collection, pool, retrieved.counts, aligned.counts),
@@ -108,6 +128,8 @@ def run(job: RunJob, folder: Path) -> ReportData:
                 "judged pairs": collection.judgments.nnz,
                 "candidate pairs": pool.candidates.nnz,
             },
+            tables=() if quality is None else quality.tables,
+            pictures=() if quality is None else quality.pictures,
         )
         return publish(staging, results, account, job.measures, _options(job, pool), watch)
 
@@ -130,6 +152,35 @@ def _warnings(collection: Collection, pool: Pool, counts: Counts, groups: Counts
     return found
 
 
+def _estimates(
+    job: RunJob, collection: Collection, candidates: Candidates, groups: Mapping[str, GroupAlignment]
+) -> Estimates | None:
+    if job.model is None:
+        return None
+    return model_estimates(job.model, collection, candidates, groups, job.groups, job.browsing, job.cache, job.allowed)
+
+
+def _quality(job: RunJob, pool: Pool) -> Quality | None:
+    """Judge the estimates of a model on the judged queries; None without a model, or without such queries."""
+    if pool.estimates is None:
+        return None
+    universe = Universe(pool.candidates, pool.judgments, "union")
+    rows = np.nonzero(universe.query_judged & (pool.candidates.lengths > 0))[0]
+    if not len(rows):
+        return None
+    place = pool.candidates.with_columns(place=np.arange(pool.candidates.nnz)).take(rows)
+    pick = place.columns["place"]
+    pairs = Judged(
+        place,
+        pool.topics.ids.take(place.query),
+        pool.topics.topic[place.query],
+        pool.estimates.at(pick),
+        universe.candidate_grade[pick] > 0,
+    )
+    measures = job.measures
+    return relevance_quality(pairs, pool.groups, seed=job.seed, resamples=measures.resamples, level=measures.confidence)
+
+
 def _options(job: RunJob, pool: Pool) -> Options:
     check_max_grade(job.browsing, pool.judgments)
     return Options(
@@ -143,9 +194,17 @@ def _options(job: RunJob, pool: Pool) -> Options:
     )
 
 
-def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> None:
+def _tier(job: RunJob, target: Target | None, estimates: Estimates | None) -> str:
+    """Return the tier of the job: the highest of what its method, its target and its model take."""
+    tier = job.method.tier
+    for other in (target, estimates):
+        tier = tier if other is None else higher_tier(tier, other.tier)
+    return tier
+
+
+def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> None:
     measures = job.measures.chosen(list(pool.groups))
-    task = RerankBlock(job.name, job.method, pool.topics.ids, measures, _options(job, pool), pool.groups)
+    task = RerankBlock(job.name, job.method, pool.topics.ids, measures, _options(job, pool), pool.groups, target)
     bounds = block_bounds(pool.candidates.lengths, job.samples, job.execution.block)
     longest = int(pool.candidates.lengths.max(initial=0))
     if longest * job.samples > MOST_ITEMS:
@@ -165,6 +224,7 @@ def _rerank(job: RunJob, pool: Pool, folder: Path, results: Results, watch: Stop
             watch.lap("blocks")
             watch.add("blocks", block.seconds)
             results.add(block.result)
+            results.add_counts(block.counts)
             for writer in runs:
                 writer.write(block.rankings, qids, pool.docs)
             policies.write(block.policy, qids, pool.docs)
@@ -177,14 +237,16 @@ def _progress(blocks: Iterator[Reranked], total: int) -> Iterator[Reranked]:
     yield from tqdm(blocks, total=total, unit="block", disable=None, leave=False)
 
 
-def _summary(job: RunJob, collection: Collection, pool: Pool) -> dict[str, str]:
+def _summary(job: RunJob, collection: Collection, pool: Pool, estimates: Estimates | None) -> dict[str, str]:
     groups = ", ".join(f"{name} ({', '.join(a.groups)})" for name, a in pool.groups.items())
     return {
         "collection": f"{collection.name}: {len(collection.docs):,} documents, {len(collection.topics):,} queries, "
         f"{collection.judgments.nnz:,} judgments",
         "first stage": f"{job.retriever}",
         "method": f"{job.name}: {job.method}",
+        **({} if estimates is None else {"estimates": estimates.words}),
         "rankings drawn": f"{job.samples} per query, seed {job.seed}",
+        **({"target": str(job.target)} if aims_at_target(job.method) else {}),
         "browsing model": str(job.browsing),
         "universe": f"{job.universe}: "
         + ("candidates and judged documents" if job.universe == "union" else "judged documents only"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.stats.bootstrap import RESAMPLES, Interval, _resample_counts
+from rerankers.stats.bootstrap import RESAMPLES, Interval, resample_counts
 from rerankers.stats.clusters import check_bootstrap, cluster_index, interval_of, ratio_intervals
 from rerankers.stats.contests import Contests
 
@@ -93,7 +93,7 @@ def roc_auc(
     present = cells[cells[:, 1] > 0]  # clusters without a value are no part of the sample
     mean = ratio_intervals(present, _quotient, seed=seed, resamples=resamples, level=level, method=method)[0]
     pairs = Contests.of(rank, labels, np.repeat(group, lengths), clusters)
-    drawn = _resample_counts(clusters, seed, resamples) if pairs.defined and clusters > 1 else ()
+    drawn = resample_counts(clusters, seed, resamples) if pairs.defined and clusters > 1 else ()
     areas = [pairs.areas(times) for times in drawn]
     resampled = np.concatenate(areas) if areas else np.empty(0)
     with_relevant = np.bincount(np.repeat(np.arange(len(lengths)), lengths)[labels], minlength=len(lengths))

@@ -126,7 +126,7 @@ def _resampled_means(
     for column, key in enumerate(pattern):
         weights.setdefault(key, present[:, column].astype(np.float64))
     at = 0
-    for times in _resample_counts(units, seed, resamples):
+    for times in resample_counts(units, seed, resamples):
         # einsum adds in one fixed order whatever the number of threads and of columns; BLAS does not promise it.
         counts = {key: np.einsum("ru,u->r", times, weight) for key, weight in weights.items()}
         for column in range(columns):
@@ -137,7 +137,7 @@ def _resampled_means(
     return means
 
 
-def _resample_counts(units: int, seed: int, resamples: int) -> Iterator[NDArray[np.float64]]:
+def resample_counts(units: int, seed: int, resamples: int) -> Iterator[NDArray[np.float64]]:
     """Yield how often each unit is drawn, float64 (some resamples, units), until there are ``resamples`` rows."""
     draw = generator(seed, "bootstrap")
     rows = max(1, _CELLS // units)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
-from rerankers.stats.bootstrap import METHODS, Interval, _resample_counts
+from rerankers.stats.bootstrap import METHODS, Interval, resample_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def ratio_intervals(
     if clusters < 2:
         return [interval_of(float(value), np.empty(0), np.empty(0), clusters, level, method) for value in estimate]
     # einsum adds in one fixed order whatever the number of threads; BLAS does not promise it.
-    drawn = [np.einsum("rc,cm->rm", times, cells) for times in _resample_counts(clusters, seed, resamples)]
+    drawn = [np.einsum("rc,cm->rm", times, cells) for times in resample_counts(clusters, seed, resamples)]
     resampled = finish(np.concatenate(drawn))
     left_out = finish(total - cells)
     return [

@@ -26,12 +26,15 @@ class Relevance:
     Attributes
     ----------
     value
-        float64 (nnz,), finite.
+        float64 (nnz,), finite: what static rankings are by.
     kind
         ``score``: only its order and, within a query, its standardised distances mean something; ``logit``: the
         log-weights of a Plackett-Luce policy, as they are; ``probability``: of relevance, in [0, 1].
     source
         ``first_stage``, ``estimates`` (of the candidates' file) or ``model:<fingerprint>``.
+    probability
+        float64 (nnz,) in [0, 1], calibrated probabilities of relevance beside scores or logits; None where there are
+        none. Of the kind ``probability`` it is ``value`` itself.
 
     Raises
     ------
@@ -42,15 +45,17 @@ class Relevance:
     value: NDArray[np.float64]
     kind: Kind
     source: str
+    probability: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         choose("relevance kind", self.kind, KINDS)
         object.__setattr__(self, "value", np.ascontiguousarray(self.value, dtype=np.float64))
-        low, high = self.value.min(initial=0.0), self.value.max(initial=0.0)
-        if not (np.isfinite(low) and np.isfinite(high)):
+        if not np.all(np.isfinite(self.value)):
             raise InputError.one("relevance", "values that are not finite", "finite numbers")
-        if self.kind == "probability" and (low < 0 or high > 1):
-            raise InputError.one("relevance", f"probabilities from {low:g} to {high:g}", "numbers from 0 to 1")
+        if self.kind == "probability":
+            object.__setattr__(self, "probability", self.value)
+        if self.probability is not None:
+            _check_probabilities(self.probability, len(self.value))
 
     @classmethod
     def of_candidates(cls, candidates: Candidates) -> Relevance:
@@ -62,4 +67,17 @@ class Relevance:
 
     def rows(self, start: int, stop: int) -> Relevance:
         """Return the beliefs about pairs start:stop."""
-        return Relevance(self.value[start:stop], self.kind, self.source)
+        return self.at(slice(start, stop))
+
+    def at(self, place: slice | NDArray[np.integer]) -> Relevance:
+        """Return the beliefs about some pairs."""
+        probability = None if self.probability is None else self.probability[place]
+        return Relevance(self.value[place], self.kind, self.source, probability)
+
+
+def _check_probabilities(probability: NDArray[np.float64], size: int) -> None:
+    if probability.shape != (size,):
+        raise InputError.one("relevance", f"probabilities of shape {probability.shape}", f"shape ({size},)")
+    low, high = probability.min(initial=0.0), probability.max(initial=0.0)
+    if not (low >= 0 and high <= 1):  # not a number fails too
+        raise InputError.one("relevance", f"probabilities from {low:g} to {high:g}", "numbers from 0 to 1")

@@ -17,10 +17,15 @@ from rerankers._conf import build, conf_folder
 
 CONF = conf_folder()
 OPTIONS = sorted(path.relative_to(CONF) for path in CONF.glob("*/*.yaml"))
-BUILT = ("collection", "retriever", "method", "browsing", "groups", "execution", "preset")
+OF_TRAIN = ("features", "model", "objective", "calibration")
+BUILT = ("collection", "retriever", "method", "browsing", "groups", "execution", "preset", "target", *OF_TRAIN)
+OF_ALL = {"method": ("model",), "objective": ("fairness_weight", "unfairness")}
+"""Options of every choice of a group: stages take them out before it is built."""
 NEEDED = {
     ("collection", "jsonl"): {"path": "folder"},
     ("collection", "ir_datasets"): {"id": "cranfield"},
+    ("collection", "letor"): {"path": "rank.train"},
+    ("target", "custom"): {"path": "shares.csv"},
     ("collection", "trec_fair_2019"): {"path": "folder"},
     ("collection", "trec_fair_2020"): {"path": "folder"},
     ("retriever", "run_file"): {"run": "file.run"},
@@ -30,17 +35,19 @@ NEEDED = {
 }
 
 
-def composed(*overrides: str) -> dict[str, Any]:
+def composed(*overrides: str, root: str = "run") -> dict[str, Any]:
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("run", overrides=list(overrides))
+        config = compose(root, overrides=list(overrides))
     return OmegaConf.to_container(config, resolve=False)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=str)
 def test_every_option_composes_and_builds(option: Path) -> None:
     group, name = option.parts[0], option.stem
-    node = composed(f"{group}={name}").get(group)
+    node = composed(f"{group}={name}", root="train" if group in OF_TRAIN else "run").get(group)
     if group in BUILT:
+        for key in OF_ALL.get(group, ()):
+            node.pop(key)
         built = build({**node, **NEEDED.get((group, name), {})}, where=group)
         assert type(built).__name__ == node["_target_"].rpartition(".")[2]
     else:
@@ -54,8 +61,9 @@ def test_yaml_agrees_with_its_dataclass(option: Path) -> None:
     module, _, name = node.pop("_target_").rpartition(".")
     kind = getattr(importlib.import_module(module), name)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
-    assert set(node) == set(fields)
-    if option.stem in ("cacm_P", "cacm_C", "positions", "topk_set"):
+    injected = {"browsing"} if option.parts[0] == "objective" else set()  # the job's own browsing model
+    assert set(node) == set(fields) - injected
+    if option.stem in ("cacm_P", "cacm_C", "positions", "topk_set", "pl_rank_3"):
         return  # named choices of values
     for key, value in node.items():
         factory = fields[key].default_factory

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,13 +11,18 @@ from hypothesis import strategies as st
 
 from rerankers._base.errors import ConfigError, InputError
 from rerankers._base.streams import query_streams
-from rerankers.methods import METHODS, TIERS, PlackettLuce, rerank_one
-from rerankers.values import Block, Candidates
+from rerankers.exposure import GERR, RBP
+from rerankers.methods import GROUP_TIERS, METHODS, TIERS, PlackettLuce, rerank_one
+from rerankers.methods.targets import EqualExposure
+from rerankers.values import Block, Candidates, GroupAlignment
 
+POSITION_BASED = ("foeir",)
+"""Methods that are defined for browsing by position only."""
 ROWS = st.lists(st.lists(st.sampled_from([0.0, 1.0, 1.0, 2.5, -3.0]), max_size=5), max_size=4)
 
 
-def block(rows: list[list[float]]) -> Block:
+def block(rows: list[list[float]], name: str = "plackett_luce") -> Block:
+    """Return a block: document 0 of a row in group a, 1 in b, 2 in both, the next of an unknown group, and again."""
     lengths = [len(row) for row in rows]
     scores = np.array([score for row in rows for score in row])
     candidates = Candidates(
@@ -24,7 +31,16 @@ def block(rows: list[list[float]]) -> Block:
         np.concatenate([np.arange(n) for n in lengths]) if rows else np.empty(0),
         {"score": scores},
     )
-    return Block(candidates, query_streams([f"q{row}" for row in range(len(rows))]))
+    entries = [(doc, group) for doc in range(8) for group in ((0,), (1,), (0, 1), ())[doc % 4]]
+    doc, group = np.array(entries).T
+    alignment = GroupAlignment.of_entries("kind", ("a", "b"), doc, group, np.ones(len(doc)), 8).resolve("count")
+    return Block(
+        candidates,
+        query_streams([f"q{row}" for row in range(len(rows))]),
+        {"kind": alignment} if METHODS[name]().tier in GROUP_TIERS else {},
+        browsing=RBP(0.7) if name in POSITION_BASED else GERR(),
+        target=EqualExposure(),
+    )
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -32,7 +48,7 @@ def block(rows: list[list[float]]) -> Block:
 def test_contract(name: str, rows: list[list[float]], seed: int) -> None:
     method = METHODS[name]()
     assert method.tier in TIERS
-    part = block(rows)
+    part = block(rows, name)
     policy = method.policy(part)
     draws = policy.sample(3, seed)
     assert draws.counts.tolist() == [3] * len(rows)
@@ -40,10 +56,11 @@ def test_contract(name: str, rows: list[list[float]], seed: int) -> None:
         for ranking in range(3 * row, 3 * row + 3):
             items = draws.item[draws.item_ptr[ranking] : draws.item_ptr[ranking + 1]]
             assert sorted(items.tolist()) == list(range(length)), "exactly the candidates"
-    again = method.policy(block(rows)).sample(3, seed)
+    again = method.policy(block(rows, name)).sample(3, seed)
     np.testing.assert_array_equal(draws.item, again.item)
     if rows:  # a query's rankings do not depend on the block around it
-        alone = method.policy(Block(part.candidates.rows(0, 1), part.stream[:1])).sample(3, seed)
+        first = replace(part, candidates=part.candidates.rows(0, 1), stream=part.stream[:1])
+        alone = method.policy(first).sample(3, seed)
         np.testing.assert_array_equal(alone.item, draws.item[: 3 * len(rows[0])])
 
 
@@ -65,7 +82,7 @@ def test_deterministic_keeps_ties_in_order() -> None:
 
 
 def test_blind_methods_do_not_look_at_groups() -> None:
-    for name in METHODS:
+    for name in (name for name, kind in METHODS.items() if kind().tier == "blind"):
         plain = rerank_one(name, [3.0, 1.0, 2.0]).sample(5, 1)
         told = rerank_one(name, [3.0, 1.0, 2.0], ["a", None, "b"], seed=7).sample(5, 1)
         np.testing.assert_array_equal(plain.item, told.item)

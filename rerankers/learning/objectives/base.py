@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,8 +53,15 @@ class Objective(Protocol):
     ``needs_groups`` says whether it looks at groups.
     """
 
-    scores: ClassVar[Kind | str]
-    needs_groups: ClassVar[bool]
+    @property
+    def scores(self) -> Kind | str:
+        """How scores are to be read; a class variable of most objectives."""
+        ...
+
+    @property
+    def needs_groups(self) -> bool:
+        """Whether it looks at groups; a class variable of most objectives."""
+        ...
 
     def bind(self, rows: LearningRows, seed: int = 0) -> Bound:
         """Return the function of scores for these rows; ``seed`` is that of estimated objectives."""

@@ -1,0 +1,1 @@
+"""Plackett-Luce policies tilted by group: the problem of a block, and the tilts that solve it."""
