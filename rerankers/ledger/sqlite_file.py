@@ -1,0 +1,106 @@
+"""The file that a ledger is kept in: its tables, reading it, and what can go wrong with it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from rerankers._base.errors import InputError, MissingError
+from rerankers.ledger.ledger import Config, Ledger, join_spans
+from rerankers.ledger.store import Stretch
+
+APPLICATION = 0x46524C44  # "FRLD", which says in the file that it is a ledger
+VERSION = 1
+TABLES = (
+    "CREATE TABLE config (json TEXT NOT NULL)",
+    "CREATE TABLE account (name TEXT PRIMARY KEY, impressions INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE balance (account TEXT NOT NULL, entity TEXT NOT NULL, served INTEGER NOT NULL,"
+    " due INTEGER NOT NULL, touched INTEGER NOT NULL, PRIMARY KEY (account, entity)) WITHOUT ROWID",
+    "CREATE TABLE position (sequence TEXT NOT NULL, first INTEGER NOT NULL, stop INTEGER NOT NULL,"
+    " PRIMARY KEY (sequence, first)) WITHOUT ROWID",
+    "CREATE TABLE ranking (sequence TEXT NOT NULL, first INTEGER NOT NULL, length BLOB NOT NULL, item BLOB NOT NULL,"
+    " PRIMARY KEY (sequence, first))",
+)
+
+
+def read_config(base: sqlite3.Connection, path: Path) -> dict[str, object]:
+    """Return what a ledger was kept with; `InputError` for a form of another version."""
+    version = base.execute("PRAGMA user_version").fetchone()[0]
+    if version != VERSION:
+        raise InputError.one(str(path), f"a ledger of version {version}", f"version {VERSION}")
+    stored: dict[str, object] = json.loads(base.execute("SELECT json FROM config").fetchone()[0])
+    return stored
+
+
+def read_ledger(base: sqlite3.Connection, path: Path) -> Ledger:
+    """Return the ledger of an open file."""
+    balances = {(row[0], row[1]): row[2:] for row in base.execute("SELECT * FROM balance")}
+    spans = [{name: ((first, stop),)} for name, first, stop in base.execute("SELECT * FROM position")]
+    counts = dict(base.execute("SELECT name, impressions FROM account"))
+    return Ledger.of(read_config(base, path), balances, counts, join_spans(spans))
+
+
+def open_ledger(path: Path) -> Ledger:
+    """Read the ledger of a file without changing it, while others may write to it.
+
+    Raises
+    ------
+    MissingError
+        when there is no such file.
+    InputError
+        for a file that is no ledger.
+    """
+    if not path.is_file():
+        raise MissingError(f"{path}: found no file; expected a ledger, as method runs with ledger=sqlite leave it")
+    with clear(path):
+        base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=60.0, isolation_level=None)
+        try:
+            if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+                raise InputError.one(str(path), "a file that is no ledger", "a ledger")
+            base.execute("BEGIN")  # one state throughout
+            return read_ledger(base, path)
+        finally:
+            base.close()
+
+
+@contextmanager
+def clear(path: Path) -> Iterator[None]:
+    """Turn what SQLite says into what can be done about it."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        hints = {
+            "locked": "Another process holds it: wait, or raise ledger.timeout.",
+            "readonly": "Make the file and its folder writable, or take another ledger.path.",
+            "unable to open": "Is the folder there, and may it be written?",
+            "full": "Make room; the ledger holds all turns that were committed, and the job resumes there.",
+            "not a database": "Take another ledger.path.",
+        }
+        mend = next((hint for word, hint in hints.items() if word in text), "")
+        raise InputError.one(
+            str(path), f"a ledger that cannot be used ({text})", "a file to write to", mend=mend
+        ) from (error)
+
+
+def plain(config: Config) -> dict[str, object]:
+    """Return a configuration as it comes back from JSON."""
+    plain: dict[str, object] = json.loads(json.dumps(dict(config)))
+    return plain
+
+
+def packed(stretch: Stretch) -> tuple[str, int, bytes, bytes]:
+    """Return a stretch as a row of the table."""
+    length, item = (part.astype("<i4").tobytes() for part in (stretch.length, stretch.item))
+    return stretch.sequence, stretch.first, length, item
+
+
+def unpacked(row: tuple[str, int, bytes, bytes]) -> Stretch:
+    """Return a row of the table as a stretch."""
+    length, item = (np.frombuffer(part, dtype="<i4").astype(np.int32) for part in row[2:])
+    return Stretch(row[0], row[1], length, item)

@@ -1,0 +1,93 @@
+"""Parts of a resolved config that several commands have."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rerankers._base.errors import ConfigError, choose
+from rerankers._conf import build
+from rerankers.report import terminal_table
+from rerankers.stages.results import MeasureOptions
+
+if TYPE_CHECKING:
+    from rerankers.report import ReportData
+
+NEEDED = {
+    "collection": "load",
+    "retriever": "retrieve",
+    "method": "policy",
+    "target": "bind",
+    "browsing": "bind",
+    "groups": "align",
+    "execution": "map",
+    "features": "compute",
+    "model": "fit",
+    "objective": "bind",
+    "calibration": "fit",
+}
+
+
+def build_part(config: Mapping[str, Any], key: str) -> Any:
+    """Return the object of a config group, which must offer what `NEEDED` says."""
+    built = build(config[key], texts(config["allow_targets"]), key)
+    if not callable(getattr(built, NEEDED[key], None)):
+        raise ConfigError(f"{key}: found {type(built).__name__}, which has no {NEEDED[key]}; expected a {key}")
+    return built
+
+
+def measure_options(config: Mapping[str, Any]) -> MeasureOptions:
+    """Return the options of `measures`."""
+    node = {"_target_": f"{MeasureOptions.__module__}.{MeasureOptions.__qualname__}", **config["measures"]}
+    options: MeasureOptions = build(node, where="measures")
+    return options
+
+
+def whole_number(config: Mapping[str, Any], key: str) -> int:
+    """Return an option that is a whole number of 64 bits."""
+    value = config[key]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"{key}: found {value!r}; expected a whole number")
+    if not -(2**63) <= value < 2**63:
+        raise ConfigError(f"{key}: found {value}; expected a whole number of 64 bits")
+    return value
+
+
+def texts(value: Any) -> list[str]:
+    """Return a list of texts; a single text is a list of one."""
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+
+
+def check_keys(config: Mapping[str, Any], keys: frozenset[str]) -> None:
+    """Raise `ConfigError` for an option that a command does not have, or lacks."""
+    for key in config:
+        if key not in keys:
+            choose("option", key, sorted(keys))
+    for key in sorted(keys):
+        if key not in config:
+            raise ConfigError(f"{key}: taken away; expected a value")
+
+
+def cache_folder(config: Mapping[str, Any]) -> Path:
+    """Return the folder of the cache."""
+    place = config["paths"].get("cache") if isinstance(config["paths"], Mapping) else None
+    if not isinstance(place, str):
+        raise ConfigError(f"paths.cache: found {place!r}; expected a folder")
+    return Path(place).expanduser().absolute()
+
+
+def command_line(command: str, words: Sequence[str]) -> str:
+    """Return what repeats a job."""
+    return shlex.join(["fair-rerank", command, *words])
+
+
+def show(report: ReportData, folder: Path, config: Mapping[str, Any], differences: Sequence[str] = ()) -> None:
+    """Print the table of a job, its warnings, and where its report is."""
+    terminal_table(report, every=config["measures"]["names"] is not None)
+    for difference in differences:
+        print(f"differs from the corrected form: {difference}")
+    for warning in report.warnings:
+        print(f"warning: {warning}")
+    print(f"report: {folder / 'report.html'}")

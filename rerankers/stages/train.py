@@ -1,0 +1,178 @@
+"""Train a model: collection, first stage, features, folds, calibration, and what the scores are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from rerankers._base.files import write_text
+from rerankers._base.fingerprint import fingerprint
+from rerankers.learning.card import Card
+from rerankers.learning.cross_fit import CrossFit, Fitting, cross_fit
+from rerankers.learning.gather import learning_rows
+from rerankers.learning.objectives.aimed import aimed
+from rerankers.learning.store import query_keys, write_model
+from rerankers.measures.evaluation import Options
+from rerankers.stages.checkpoints import checkpoints
+from rerankers.stages.estimates import beliefs_of_training
+from rerankers.stages.metadata import Stopwatch
+from rerankers.stages.output import claimed
+from rerankers.stages.pool import make_pool
+from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
+from rerankers.stages.results import MeasureOptions, Results, check_max_grade, publish
+from rerankers.stages.train_records import account_of, card_of, data_mark, write_tables
+from rerankers.stages.train_results import measured
+
+if TYPE_CHECKING:
+    from rerankers.collections import Aligned
+    from rerankers.exposure.browsing import BrowsingModel
+    from rerankers.features import FeatureSet, FeatureTable
+    from rerankers.learning.learner import Point
+    from rerankers.learning.rows import LearningRows
+    from rerankers.report import ReportData
+    from rerankers.retrieval import Retriever
+    from rerankers.values import Candidates, Collection, Counts, GroupAlignment
+
+CHECKPOINTS = "checkpoints-1"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainJob:
+    """The parts of a ``train``, already built from the config; see ``conf/train.yaml`` for what each is.
+
+    ``attribute`` chooses the one whose groups the objective or the monitor looks at, None where neither does;
+    ``valid`` is another collection, which early stopping looks at, or None.
+    """
+
+    collection: Any
+    retriever: Retriever
+    features: FeatureSet
+    fitting: Fitting
+    browsing: BrowsingModel
+    groups: Any
+    attribute: Callable[[Mapping[str, GroupAlignment]], str | None]
+    valid: Any
+    measures: MeasureOptions
+    cache: Path
+    seed: int
+    universe: str
+    allowed: tuple[str, ...]
+    config: Mapping[str, Any]
+    command: str
+
+
+def train(job: TrainJob, folder: Path) -> ReportData:
+    """Run a job and leave the model in ``folder``; the README lists the files.
+
+    Raises
+    ------
+    FairRerankersError
+        with the exit code of the command, for anything that is wrong with config, input or machine.
+    """
+    watch = Stopwatch()
+    with claimed(folder) as staging:
+        data = _learnable(job, job.collection, watch)
+        valid = None if job.valid is None else _learnable(job, job.valid, watch).rows
+        job = _completed(job, data)
+        mark = fingerprint(data_mark(data), str(job.fitting), [] if valid is None else valid.features)
+        with checkpoints(job.cache / CHECKPOINTS / mark) as kept:
+            with _progress() as show:
+                fit = cross_fit(data.rows, job.fitting, valid, kept, show)
+            watch.lap("fit")
+            card = _write(job, data, fit, staging)
+            watch.lap("write model")
+            results, quality = _judged(job, data, fit, card)
+            if quality is not None:
+                write_text(staging / "relevance.json", quality.json)
+            watch.lap("measures")
+            account = account_of(job, data, fit, card, results, quality)
+            return publish(staging, results, account, job.measures, _options(job, data), watch)
+
+
+def _completed(job: TrainJob, data: Learnable) -> TrainJob:
+    """Fill in what the browsing model takes from the grades of the training queries."""
+    browsing = job.browsing.completed(data.rows.grade)
+    objective = aimed(job.fitting.objective, browsing)
+    return replace(job, fitting=replace(job.fitting, objective=objective))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learnable:
+    """A collection with everything that is learnt from."""
+
+    collection: Collection
+    candidates: Candidates
+    table: FeatureTable
+    aligned: Aligned
+    alignment: GroupAlignment | None
+    rows: LearningRows
+    counts: Counts
+    retrieved: Counts
+
+
+def _learnable(job: TrainJob, source: Any, watch: Stopwatch) -> Learnable:
+    collection = source.load()
+    watch.lap("collection")
+    retrieved = job.retriever.retrieve(collection, job.cache)
+    known = collection.over(retrieved.docs)
+    watch.lap("retrieval")
+    aligned = job.groups.align(known)
+    attribute = job.attribute(aligned.alignments)
+    alignment = None if attribute is None else aligned.alignments[attribute]
+    table = job.features.compute(known, retrieved.candidates, job.cache, job.allowed)
+    rows, counts = learning_rows(known.topics, retrieved.candidates, known.judgments, table, alignment)
+    watch.lap("features")
+    return Learnable(known, retrieved.candidates, table, aligned, alignment, rows, counts, retrieved.counts)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, Point], None]]:
+    """Show a line for the fit in progress on a terminal, nothing elsewhere."""
+    with tqdm(unit="iteration", disable=None, leave=False) as bar:
+
+        def show(name: str, point: Point) -> None:
+            bar.set_description(name, refresh=False)
+            bar.set_postfix({key: f"{value:.5g}" for key, value in point.values.items()}, refresh=False)
+            bar.update()
+
+        yield show
+
+
+def _options(job: TrainJob, data: Learnable) -> Options:
+    judgments = data.collection.judgments
+    check_max_grade(job.browsing, judgments)
+    return Options(
+        browsing=job.browsing,
+        universe=job.universe,
+        cutoff=job.measures.cutoff,
+        seed=job.seed,
+        max_grade=max(1, int(judgments.grade.max(initial=0))),
+    )
+
+
+def _judged(job: TrainJob, data: Learnable, fit: CrossFit, card: Card) -> tuple[Results, Quality | None]:
+    """Measure what the models without the query's fold say; nothing without folds."""
+    results, options = Results(), _options(job, data)
+    beliefs = beliefs_of_training(fit, card.scores)
+    if beliefs is None:
+        return results, None
+    known, groups = data.collection, data.aligned.alignments
+    pool = make_pool(known.docs, known.topics, data.candidates, known.judgments, groups)
+    results.add(measured(pool, data.rows, beliefs, job.measures, options))
+    pairs = Judged(data.rows.over, data.rows.qids, data.rows.topic, beliefs, data.rows.grade > 0)
+    measures = job.measures
+    quality = relevance_quality(pairs, groups, seed=job.seed, resamples=measures.resamples, level=measures.confidence)
+    return results, quality
+
+
+def _write(job: TrainJob, data: Learnable, fit: CrossFit, folder: Path) -> Card:
+    """Write the model, and the scores of unseen queries; return the model's card."""
+    rows, keys = data.rows, query_keys(data.collection)
+    card = write_model(folder, card_of(job, data, fit), fit, rows.qids, [keys[code] for code in rows.over.query])
+    write_tables(folder, rows, fit, data.collection.docs)
+    return card
