@@ -18,13 +18,17 @@ from rerankers.report import ReportData, terminal_table
 from rerankers.report.tables import result_tables
 from rerankers.report.text import clean
 from rerankers.stages.gathered import ASPECTS, Gathered, gather, read_results
+from rerankers.stages.sweeps import expanded
+from rerankers.stages.trade_offs import DIFFERENCE, HEADER, TradeOffs, trade_offs
 from rerankers.stages.validate import known_keys, one_path
+from rerankers.stats.bootstrap import RESAMPLES
 from rerankers.tracks.leaderboards import Leaderboard, leaderboard
 from rerankers.tracks.placing import Standing, check_comparable, merged, standing
 
 if TYPE_CHECKING:
     from rerankers.stages.gathered import JobResults
 
+MAIN_SHARE = 0.9
 KEYS = ("results", "leaderboard", "mix", "output")
 
 
@@ -46,15 +50,21 @@ def compare_from_config(config: Mapping[str, Any]) -> None:
     output = one_path(config, "output")
     if output is not None and output.is_file():
         raise ConfigError(f"output: found the file {output}; expected a folder. Type: output=DIR")
-    found = gather([read_results(Path(folder)) for folder in dict.fromkeys(folders)], mix)
+    jobs = [read_results(folder) for folder in expanded(Path(folder) for folder in folders)]
+    found = gather(jobs, mix)
     placed = [] if table is None else place(found, table)
     report = report_of(found)
+    curves = trade_offs(jobs, report.confidence, int(jobs[0].options.get("resamples", RESAMPLES)))
     terminal_table(report)
-    for line in _sentences(found, table, placed):
+    for line in [*_sentences(found, table, placed), *_matched_sentences(curves)]:
         print(line)
     if output is not None:
-        write_text(output / "comparison.md", markdown(report, found, table, placed))
+        write_text(output / "comparison.md", markdown(report, found, table, placed) + _curves_markdown(curves))
         write_text(output / "comparison.csv", comma_separated(found, report.keys))
+        if curves.pictures:
+            write_text(output / "matched.csv", curves.csv())
+            for picture in curves.pictures:
+                picture.save(output / "figures")
         print(f"comparison: {output / 'comparison.md'}, {output / 'comparison.csv'}")
 
 
@@ -158,6 +168,29 @@ def _sentences(found: Gathered, table: Leaderboard | None, placed: Sequence[Stan
         if missing:
             lines.append(f"warning: {one.run} lacks {missing:,} queries, to which the official code gives defaults")
     return [*lines, *(f"note: {caveat}" for caveat in table.caveats)]
+
+
+def _matched_sentences(curves: TradeOffs) -> list[str]:
+    """Say the losses at 90 % of the static ranking's utility."""
+    return [
+        f"{loss} at {row.share:.0%} of the static utility ({row.utility:.4f}): {row.curve} "
+        + ("does not reach it" if row.loss is None else f"{row.loss:.4f} [{row.low:.4f}, {row.high:.4f}]")
+        for loss, rows in curves.matched.items()
+        for row in rows
+        if row.share == MAIN_SHARE
+    ]
+
+
+def _curves_markdown(curves: TradeOffs) -> str:
+    if not curves.pictures:
+        return ""
+    lines = ["", "## Trade-off", ""]
+    for picture in curves.pictures:
+        lines += [f"![{picture.title}](figures/{picture.name}.png)", "", clean(picture.caption), ""]
+    if curves.matched:
+        lines += ["### Loss at matched utility", "", *_grid([*HEADER, *DIFFERENCE], curves.lines()), ""]
+        lines += ["Differences are paired: both curves on the same resampled queries.", ""]
+    return "\n".join(lines)
 
 
 def _about(found: Gathered) -> list[str]:

@@ -41,10 +41,19 @@ def composed(*overrides: str, root: str = "run") -> dict[str, Any]:
     return OmegaConf.to_container(config, resolve=False)  # type: ignore[return-value]
 
 
+def root_of(option: Path) -> str:
+    """Return the command that an option is of; an experiment says so by the groups that it chooses from."""
+    chosen = {option.parts[0]}
+    if option.parts[0] == "experiment":
+        defaults = yaml.safe_load((CONF / option).read_text()).get("defaults", [])
+        chosen = {key.removeprefix("override /") for entry in defaults if isinstance(entry, dict) for key in entry}
+    return "train" if chosen & set(OF_TRAIN) else "run"
+
+
 @pytest.mark.parametrize("option", OPTIONS, ids=str)
 def test_every_option_composes_and_builds(option: Path) -> None:
     group, name = option.parts[0], option.stem
-    node = composed(f"{group}={name}", root="train" if group in OF_TRAIN else "run").get(group)
+    node = composed(f"{group}={name}", root=root_of(option)).get(group)
     if group in BUILT:
         for key in OF_ALL.get(group, ()):
             node.pop(key)

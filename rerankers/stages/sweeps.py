@@ -1,0 +1,183 @@
+"""Jobs of a sweep as curves: what a method reaches while one of its options moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import yaml
+
+from rerankers._base.errors import InputError
+from rerankers.measures.anchors import PREFIX as ANCHOR
+from rerankers.measures.summary import JSON_FILE
+from rerankers.stats.trade_off import Curve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rerankers.stages.gathered import JobResults
+
+UTILITY = "utility"
+REPEATED = ("seed",)
+"""Options that make repetitions, not other policies: queries are averaged over them."""
+NO_MATTER = ("output", "paths", "execution", "measures")
+LEAST = 3  # points of a curve
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """A system of several jobs that differ in one number.
+
+    Attributes
+    ----------
+    name
+        of the system, with the words in which its jobs differ from those of other families.
+    option
+        the number's key, for instance ``method.temperature``.
+    values
+        its M values, ascending.
+    jobs
+        M tuples of jobs, repetitions together.
+    system
+        the system's name in the jobs.
+    """
+
+    name: str
+    option: str
+    values: tuple[float, ...]
+    jobs: tuple[tuple[JobResults, ...], ...]
+    system: str
+
+    def curve(self, loss: str, units: Sequence[str]) -> Curve | None:
+        """Return utility and a loss of each point and query; None where a value is missing."""
+        both = [
+            [np.mean([_values(job, self.system, key, units) for job in point], axis=0) for point in self.jobs]
+            for key in (UTILITY, loss)
+        ]
+        utility, losses = (np.array(part) for part in both)
+        return Curve(utility, losses) if np.all(np.isfinite(utility)) and np.all(np.isfinite(losses)) else None
+
+
+def expanded(folders: Iterable[Path]) -> list[Path]:
+    """Return folders of results: a sweep's folder stands for its jobs, in the order of their numbers."""
+    found: list[Path] = []
+    for folder in folders:
+        inside = [] if (folder / JSON_FILE).exists() else [path.parent for path in folder.glob(f"*/{JSON_FILE}")]
+        found += sorted(inside, key=_natural) or [folder]
+    return list(dict.fromkeys(found))
+
+
+def families(jobs: Sequence[JobResults]) -> list[Family]:
+    """Return the curves among jobs: systems that `LEAST` or more of them have, apart from one number.
+
+    Of several numbers that differ the one with most values moves along the curve; the others, and words, tell
+    families apart.
+
+    Raises
+    ------
+    InputError
+        for a config that cannot be read.
+    """
+    options = {job.folder: _options(job.folder) for job in jobs}
+    found = []
+    for system in dict.fromkeys(name for job in jobs for name in job.runs if not name.startswith(ANCHOR)):
+        own = [job for job in jobs if system in job.runs]
+        moving = _moving(own, options)
+        if moving is not None:
+            found += _split(system, moving, own, options)
+    return found
+
+
+def common_units(jobs: Sequence[JobResults]) -> tuple[str, ...]:
+    """Return the queries that all jobs have, sorted."""
+    shared = set(jobs[0].units)
+    for job in jobs[1:]:
+        shared &= set(job.units)
+    return tuple(sorted(shared))
+
+
+def reference(jobs: Sequence[JobResults], units: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the utility of each query under the static ranking; None where no job has it."""
+    for job in jobs:
+        if f"{ANCHOR}deterministic" in job.runs:
+            found = _values(job, f"{ANCHOR}deterministic", UTILITY, units)
+            if np.all(np.isfinite(found)):
+                return found
+    return None
+
+
+def _moving(jobs: Sequence[JobResults], options: Mapping[Path, Mapping[str, Any]]) -> str | None:
+    """Return the number that moves: the one with most values among those in which jobs differ."""
+    keys = dict.fromkeys(key for job in jobs for key in options[job.folder])
+    best, most = None, LEAST - 1
+    for key in keys:
+        values = {options[job.folder].get(key) for job in jobs}
+        numbers = {value for value in values if isinstance(value, int | float) and not isinstance(value, bool)}
+        if key not in REPEATED and len(numbers) > most:
+            best, most = key, len(numbers)
+    return best
+
+
+def _split(
+    system: str, moving: str, jobs: Sequence[JobResults], options: Mapping[Path, Mapping[str, Any]]
+) -> list[Family]:
+    keys = [
+        key
+        for key in dict.fromkeys(key for job in jobs for key in options[job.folder])
+        if key != moving
+        and key not in REPEATED
+        and len({str(options[job.folder].get(key)) for job in jobs if moving in options[job.folder]}) > 1
+    ]
+    grouped: dict[tuple[str, ...], dict[float, list[JobResults]]] = {}
+    for job in jobs:
+        value = options[job.folder].get(moving)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            words = tuple(str(options[job.folder].get(key)) for key in keys)
+            grouped.setdefault(words, {}).setdefault(float(value), []).append(job)
+    found = []
+    for words, points in grouped.items():
+        if len(points) >= LEAST:
+            values = tuple(sorted(points))
+            told = ", ".join(f"{key}={word}" for key, word in zip(keys, words, strict=True))
+            name = f"{system} ({told})" if told else system
+            found.append(Family(name, moving, values, tuple(tuple(points[value]) for value in values), system))
+    return found
+
+
+def _values(job: JobResults, system: str, measure: str, units: Sequence[str]) -> NDArray[np.float64]:
+    """Return the value of each unit, float64 (B,), NaN where there is none."""
+    import pyarrow.compute as pc
+
+    table = job.table
+    chosen = table.filter(pc.and_(pc.equal(table["system"], system), pc.equal(table["measure"], measure)))
+    known = dict(zip(chosen["unit"].to_pylist(), chosen["value"].to_pylist(), strict=True))
+    return np.array([np.nan if known.get(unit) is None else known[unit] for unit in units], dtype=np.float64)
+
+
+def _options(folder: Path) -> dict[str, Any]:
+    """Return the options of a job, flat; none where its folder has no config."""
+    path = folder / "config.yaml"
+    if not path.is_file():
+        return {}
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        found = " ".join(str(error).split())
+        raise InputError.one(str(path), found, "the config that a job writes") from error
+    return {key: value for key, value in _flat(config, "") if key.partition(".")[0] not in NO_MATTER}
+
+
+def _flat(node: Any, prefix: str) -> Iterable[tuple[str, Any]]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _flat(value, f"{prefix}.{key}" if prefix else str(key))
+    else:
+        yield prefix, str(node) if isinstance(node, list) else node
+
+
+def _natural(path: Path) -> tuple[int, int, str]:
+    number = path.name.isdecimal()
+    return (0, int(path.name), "") if number else (1, 0, path.name)

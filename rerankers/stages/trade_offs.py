@@ -1,0 +1,152 @@
+"""Curves of compared jobs: utility against each loss, and losses at matched utility."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerankers.measures.anchors import PREFIX
+from rerankers.report.keys import LOSSES, in_order
+from rerankers.report.text import number
+from rerankers.report.trade_off import ANCHOR, FRONT, SWEEP, Line, Spot, trade_off
+from rerankers.stages.fronts import read_fronts
+from rerankers.stages.sweeps import UTILITY, common_units, families, reference
+from rerankers.stats.bootstrap import mean_intervals
+from rerankers.stats.trade_off import Curve, Matched, matched_losses
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rerankers.report import Picture
+    from rerankers.stages.gathered import JobResults
+    from rerankers.stages.sweeps import Family
+
+SHARES = (0.8, 0.9, 0.95)
+SHOWN_ANCHORS = ("random", "deterministic", "plackett_luce")
+HEADER = ("loss", "curve", "share of the static utility", "utility", "mean", "low", "high")
+DIFFERENCE = ("difference to the first curve", "low", "high")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeOffs:
+    """What a comparison shows of curves.
+
+    Attributes
+    ----------
+    pictures
+        one a loss.
+    matched
+        loss -> the losses of its curves at shares of the static ranking's utility.
+    """
+
+    pictures: Sequence[Picture]
+    matched: dict[str, list[Matched]]
+
+    def lines(self) -> list[list[str]]:
+        """Return the rows of a table under `HEADER` and `DIFFERENCE`."""
+        return [
+            [
+                loss,
+                row.curve,
+                f"{row.share:.0%}",
+                number(row.utility),
+                *(number(value) for value in (row.loss, row.low, row.high)),
+                *(number(value) for value in (row.difference, row.difference_low, row.difference_high)),
+            ]
+            for loss, rows in self.matched.items()
+            for row in rows
+        ]
+
+    def csv(self) -> str:
+        """Return the same in full precision, empty where a curve does not reach a utility."""
+        text = io.StringIO()
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow(["loss", "curve", "share", "utility", "mean", "low", "high", "difference", "d_low", "d_high"])
+        for loss, rows in self.matched.items():
+            for r in rows:
+                values = (r.loss, r.low, r.high, r.difference, r.difference_low, r.difference_high)
+                out.writerow([loss, r.curve, r.share, r.utility, *values])
+        return text.getvalue()
+
+
+def trade_offs(jobs: Sequence[JobResults], level: float, resamples: int, seed: int = 0) -> TradeOffs:
+    """Return the curves among jobs; nothing where no option moves through three values or more.
+
+    Parameters
+    ----------
+    jobs
+        measured alike.
+    level, resamples, seed
+        of the intervals over queries.
+    """
+    found = families(jobs)
+    units = common_units(jobs)
+    if not found or not units:
+        return TradeOffs([], {})
+    static = reference(jobs, units)
+    pictures, matched = [], {}
+    for key in in_order(dict.fromkeys(name for job in jobs for run in job.runs.values() for name in run["mean"])):
+        if key.base not in LOSSES or key.part:
+            continue
+        curves = {family.name: curve for family in found if (curve := family.curve(key.text, units)) is not None}
+        if not curves:
+            continue
+        drawn = [
+            _line(family, curves[family.name], level, resamples, seed) for family in found if family.name in curves
+        ]
+        fronts = read_fronts(jobs, key.text, units)
+        drawn += [_front(name, curve) for name, curve in fronts.items()]
+        drawn += _anchors(jobs[0], key.text)
+        slug = re.sub(r"[^a-z0-9]+", "_", key.text.lower()).strip("_")
+        pictures.append(trade_off(key.text, drawn, slug, f"{level:.0%}"))
+        if static is not None:
+            matched[key.text] = matched_losses(
+                {**curves, **fronts}, static, SHARES, seed=seed, resamples=resamples, level=level
+            )
+    return TradeOffs(pictures, matched)
+
+
+def _line(family: Family, curve: Curve, level: float, resamples: int, seed: int) -> Line:
+    spans = {
+        name: mean_intervals(values.T, seed=seed, resamples=resamples, level=level)
+        for name, values in ((UTILITY, curve.utility), ("loss", curve.loss))
+    }
+    spots = []
+    for place, value in enumerate(family.values):
+        utility, loss = spans[UTILITY][place], spans["loss"][place]
+        spots.append(
+            Spot(
+                value,
+                _triple(utility.mean, utility.low, utility.high),
+                _triple(loss.mean, loss.low, loss.high),
+            )
+        )
+    return Line(family.name, SWEEP, family.option, spots)
+
+
+def _triple(mean: float | None, low: float | None, high: float | None) -> tuple[float, float, float]:
+    centre = np.nan if mean is None else mean
+    return centre, centre if low is None else low, centre if high is None else high
+
+
+def _front(name: str, curve: Curve) -> Line:
+    points: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = list(zip(curve.utility, curve.loss, strict=True))
+    spots = [Spot(None, _triple(float(u.mean()), None, None), _triple(float(v.mean()), None, None)) for u, v in points]
+    return Line(name, FRONT, "", sorted(spots, key=lambda spot: spot.utility[0]))
+
+
+def _anchors(job: JobResults, loss: str) -> list[Line]:
+    lines = []
+    for name in SHOWN_ANCHORS:
+        means = job.runs.get(f"{PREFIX}{name}", {}).get("mean", {})
+        utility, value = means.get(UTILITY), means.get(loss)
+        if isinstance(utility, int | float) and isinstance(value, int | float):
+            spot = Spot(None, _triple(float(utility), None, None), _triple(float(value), None, None))
+            lines.append(Line(name, ANCHOR, "", [spot]))
+    return lines
