@@ -34,6 +34,8 @@ CONTESTS = {  # name -> module
     "lambdamart": "contest_lambdamart",
     "training": "contest_training",
     "kl": "contest_kl",
+    "ledger": "contest_ledger",
+    "fa_star_ir": "contest_fa_star_ir",
     "growth": "growth",
     "memory": "memory",
     "schedules": "schedules",

@@ -13,6 +13,7 @@ from rerankers.features.lucene_scores import Bm25, QueryLikelihood
 from rerankers.features.metadata import AuthorStatistics, Metadata
 from rerankers.features.overlap import Overlap
 from rerankers.features.peers import Peers
+from rerankers.features.style import Style
 
 if TYPE_CHECKING:
     from rerankers.features.context import FeatureContext
@@ -26,6 +27,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         QueryLikelihood(),
         Lengths(),
         Overlap(),
+        Style(),
         Metadata(),
         AuthorStatistics(),
         Peers(),

@@ -17,6 +17,27 @@ if TYPE_CHECKING:
     from rerankers.features.word_lists import Words
 
 
+def unit_weights(words: Occurrences, idf: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return tf-idf weights, (1 + log tf) · idf, of the distinct words of texts, each text's vector of length 1.
+
+    Parameters
+    ----------
+    words
+        the distinct words of T texts.
+    idf
+        float64 (V,), above 0.
+
+    Returns
+    -------
+    ndarray
+        float64 (entries,).
+    """
+    weight = (1.0 + np.log(words.times)) * idf[words.item]
+    norm = np.sqrt(sums(weight * weight, words.indptr))
+    unit: NDArray[np.float64] = weight / np.repeat(norm, np.diff(words.indptr))
+    return unit
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The queries and the texts of one field.
@@ -32,6 +53,17 @@ class Comparison:
     queries: Words
     texts: Words
     idf: NDArray[np.float64]
+
+    @cached_property
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The tf-idf weights of the distinct words of queries and of texts, each vector of length 1."""
+        return unit_weights(self.queries.distinct, self.idf), unit_weights(self.texts.distinct, self.idf)
+
+    @cached_property
+    def text_idf(self) -> NDArray[np.float64]:
+        """float64 (T,), the sum of the idf of the distinct words of each text."""
+        distinct = self.texts.distinct
+        return sums(self.idf[distinct.item], distinct.indptr)
 
     @cached_property
     def neighbours(self) -> tuple[Occurrences, Occurrences]:
@@ -75,11 +107,13 @@ class Lookup:
     ----------
     indptr
         int64 (P + 1,).
-    item, place
-        int64 (entries,): the item, and where the pair's text has it among its occurrences, -1 where it does not.
+    entry, item, place
+        int64 (entries,): where the item is among the queries' occurrences, the item, and where the pair's text has it
+        among its occurrences, -1 where it does not.
     """
 
     indptr: NDArray[np.int64]
+    entry: NDArray[np.int64]
     item: NDArray[np.int64]
     place: NDArray[np.int64]
 
@@ -88,7 +122,7 @@ class Lookup:
         """Look the items of queries up in texts."""
         owner, entry = spread(wanted.indptr, pairs.query)
         item = wanted.item[entry]
-        return cls(bounds_of(owner, len(pairs.query)), item, there.find(pairs.text[owner], item))
+        return cls(bounds_of(owner, len(pairs.query)), entry, item, there.find(pairs.text[owner], item))
 
     @property
     def number(self) -> NDArray[np.float64]:
@@ -108,6 +142,19 @@ def _coverage(pairs: Matches) -> NDArray[np.float64]:
 def _idf_coverage(pairs: Matches) -> NDArray[np.float64]:
     asked, weight = pairs.asked, pairs.of.idf[pairs.asked.item]
     return sums(np.where(asked.place >= 0, weight, 0.0), asked.indptr) / sums(weight, asked.indptr)
+
+
+def _idf_precision(pairs: Matches) -> NDArray[np.float64]:
+    asked = pairs.asked
+    both = sums(np.where(asked.place >= 0, pairs.of.idf[asked.item], 0.0), asked.indptr)
+    # The two sums add in different orders: where a text has nothing but words of the query they may differ by rounding.
+    return np.minimum(both / pairs.of.text_idf[pairs.text], 1.0)
+
+
+def _cosine(pairs: Matches) -> NDArray[np.float64]:
+    asked, (query, text) = pairs.asked, pairs.of.weights
+    products = query[asked.entry] * np.append(text, 0.0)[asked.place]
+    return np.minimum(sums(products, asked.indptr), 1.0)
 
 
 def _jaccard(pairs: Matches) -> NDArray[np.float64]:
@@ -172,6 +219,8 @@ def _trigrams(pairs: Matches) -> NDArray[np.float64]:
 FORMULAS: Mapping[str, Callable[[Matches], NDArray[np.float64]]] = {
     "coverage": _coverage,
     "idf_coverage": _idf_coverage,
+    "idf_precision": _idf_precision,
+    "cosine": _cosine,
     "jaccard": _jaccard,
     "density": _density,
     "first_match": _first_match,

@@ -24,10 +24,13 @@ _TABLE_SHARE: Final = 16  # bytes of a table that take as much memory as what is
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Eight comparisons of a query with each text field; Q and D are the sets of their stems (`words.stem`).
+    """Ten comparisons of a query with each text field; Q and D are the sets of their stems (`words.stem`).
 
     - ``coverage``: share of Q in D;
     - ``idf_coverage``: the same with each stem weighted by its idf in the field (`texts.Frequencies`);
+    - ``idf_precision``: share of the idf of the text's stems that those in Q have, which tells a title about the query
+      from one that mentions it;
+    - ``cosine``: of the tf-idf vectors of the query and the text, (1 + log tf) · idf (Salton and Buckley 1988);
     - ``jaccard``: stems in both over stems in either;
     - ``density``: share of the text's words that are in Q;
     - ``first_match``: 1 / (1 + words before the first one in Q), 0 without one;

@@ -9,13 +9,13 @@ import numpy as np
 
 from rerankers.features.base import Columns
 from rerankers.features.gather import bounds_of, row_chunks, spread, sums
+from rerankers.features.matches import unit_weights
 from rerankers.values.qrels import met
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rerankers.features.context import FeatureContext
-    from rerankers.features.gather import Occurrences
     from rerankers.features.texts import FieldTexts
     from rerankers.values import Authors, Candidates
 
@@ -59,7 +59,7 @@ def text_similarity(over: Candidates, texts: FieldTexts, idf: NDArray[np.float64
     out = np.full(over.nnz, np.nan)
     place, row = texts.find(over.doc), over.row_index
     words = texts.words.distinct
-    item, weight = words.item, _unit_weights(words, idf)
+    item, weight = words.item, unit_weights(words, idf)
     work = np.append(np.diff(words.indptr), 0)[place]
     for first, last in row_chunks(over.indptr, work, _ENTRIES_A_STEP):
         pairs = np.arange(over.indptr[first], over.indptr[last])
@@ -79,14 +79,6 @@ def text_similarity(over: Candidates, texts: FieldTexts, idf: NDArray[np.float64
         known = others > 0
         out[pairs[known]] = np.clip((dot - 1.0)[known] / length[known], 0.0, 1.0)
     return out
-
-
-def _unit_weights(words: Occurrences, idf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the tf-idf weights of the words of texts, each text's of length 1, float64 (entries,)."""
-    weight = (1.0 + np.log(words.times)) * idf[words.item]
-    norm = np.sqrt(sums(weight * weight, words.indptr))
-    unit: NDArray[np.float64] = weight / np.repeat(norm, np.diff(words.indptr))
-    return unit
 
 
 def shared_authors(over: Candidates, authors: Authors) -> NDArray[np.float64]:

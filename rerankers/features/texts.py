@@ -114,7 +114,7 @@ def read_texts(
     rows: dict[str, tuple[array[int], array[int], array[int]]] = {
         name: (array("q"), array("q", [0]), array("q")) for name in names
     }
-    for code, texts in _documents(store, fields, docs):
+    for code, texts in documents_of(store, fields, docs):
         if code < 0 or not wanted[code]:
             continue
         parts = [[codes[word] for word in words_of(text)] for text in texts]
@@ -151,7 +151,7 @@ def count_documents(
     number = {name: len(field.doc) for name, field in texts.fields.items()}
     forms = _Known({word: code for code, word in enumerate(vocabulary.words)})
     waiting: dict[str, array[int]] = {name: array("q") for name in texts.fields}
-    for code, parts in _documents(store, fields, docs):
+    for code, parts in documents_of(store, fields, docs):
         if code >= 0 and wanted[code]:
             continue
         sets = [{forms[word] for word in words_of(text)} for text in parts]
@@ -179,7 +179,7 @@ def _words_of_all(texts: Sequence[str], codes: _Codes) -> tuple[NDArray[np.int64
     return np.array(ends, dtype=np.int64), np.array(flat, dtype=np.int64)
 
 
-def _documents(store: DocumentStore, fields: Sequence[str], docs: Ids) -> Iterator[tuple[int, tuple[str, ...]]]:
+def documents_of(store: DocumentStore, fields: Sequence[str], docs: Ids) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield (code, the texts of the fields) of every document of the store; -1 for one that ``docs`` does not have."""
     stream = zip(*(store.texts([name]) for name in fields), strict=True)
     while batch := list(islice(stream, _DOCUMENTS_A_STEP)):

@@ -15,6 +15,7 @@ from rerankers.collections.delimited import Table
 from rerankers.collections.json_records import fit_id
 from rerankers.features.base import Columns
 from rerankers.features.metadata import author_statistics
+from rerankers.features.relative import RELATIVE
 from rerankers.values.qrels import met
 
 if TYPE_CHECKING:
@@ -144,7 +145,12 @@ class UserFile:
             for a column that is called as judgments are, and author columns of a collection without author lists.
         """
         table = read_user_table(Path(self.path))
-        chosen = {name: column for name, column in table.numbers.items() if not context.options.excludes(name)}
+        chosen = {
+            name: column
+            for name, column in table.numbers.items()
+            if not context.options.excludes(name)
+            and any(context.options.keeps(full) for full in _full_names(name, "author" in table.keys))
+        }
         for name in chosen:
             if name.casefold() in _JUDGMENTS:
                 raise ConfigError(
@@ -171,6 +177,12 @@ class UserFile:
         sources = {name: (f"file:{self.path}:{column}",) for name, column in zip(values, columns, strict=True)}
         constant = frozenset(values) if set(table.keys) == {"query"} else frozenset[str]()
         return Columns(values, sources, constant, counts)
+
+
+def _full_names(column: str, of_authors: bool) -> list[str]:
+    """Return all names that the features of a column may have."""
+    names = [f"{column}.{word}" for word in ("min", "mean", "max")] if of_authors else [column]
+    return [form for name in names for form in (name, *(f"{name}.{kind}" for kind in RELATIVE))]
 
 
 def _places(context: FeatureContext, table: UserTable) -> tuple[NDArray[np.int64], int]:

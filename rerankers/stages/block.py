@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rerankers.ledger import AUTHORS
 from rerankers.measures.anchors import anchors
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.group_exposure import GroupRows, group_rows
 from rerankers.measures.table import measure_block
 from rerankers.methods import GROUP_TIERS, answered, check_policy
 from rerankers.methods.belief import logits
+from rerankers.policies import Mixture
 from rerankers.stages.metadata import Stopwatch
 from rerankers.values import Block
 
@@ -56,7 +58,7 @@ class Reranked:
     Attributes
     ----------
     policy, rankings
-        the method's policy, and its draws, which are published.
+        the method's policy, and what is published: its draws, or the rankings that were served.
     result
         the measures of the method and of the anchors.
     seconds
@@ -85,11 +87,13 @@ class RerankBlock:
     queries
         the ids behind the query codes.
     measures, options
-        how results are judged; ``options.samples`` and ``options.seed`` are those of the published rankings.
+        how results are judged; ``options.samples`` and ``options.seed`` are those of the rankings drawn here.
     groups
         attribute -> resolved alignment over the pool's documents.
     target
         what the method aims at, None for methods that aim at none.
+    authors
+        who wrote what, for methods that keep accounts of authors.
     """
 
     name: str
@@ -99,23 +103,21 @@ class RerankBlock:
     options: Options
     groups: Mapping[str, GroupAlignment]
     target: Target | None = None
+    authors: GroupAlignment | None = None
 
     def __call__(self, part: Part) -> Reranked:
         """Return the results of one block."""
         watch = Stopwatch()
-        seen = self.groups if self.method.tier in GROUP_TIERS else {}
         block = Block(
             part.candidates,
             part.stream,
-            seen,
+            seen_by(self.method, self.groups, self.authors),
             estimates=part.estimates,
             browsing=self.options.model,
             target=self.target,
             seed=self.options.seed,
         )
-        policy, counts = answered(self.method, block)
-        check_policy(policy, self.method, block)
-        own = Evaluation(policy, part.judgments, self.groups, self.options)
+        policy, own, counts = self._own(part, block)
         draws = own.draws
         watch.lap("policy and draws")
         own.exposure(self.options.model), own.target(self.options.model)
@@ -134,6 +136,26 @@ class RerankBlock:
         result = collect(evaluations, self.queries, self.measures)
         watch.lap("measures, anchors")
         return Reranked(policy, draws, result, watch.seconds, counts)
+
+    def _own(self, part: Part, block: Block) -> tuple[Policy, Evaluation, Mapping[str, int]]:
+        """Return the policy of the method, how it is judged, and what the method counted.
+
+        Rankings that were served are themselves what is judged, equally weighted: nothing is drawn from them.
+        """
+        if part.served is not None:
+            served = Evaluation(part.served, part.judgments, self.groups, self.options)
+            return Mixture(part.served, part.stream), served, {}
+        policy, counts = answered(self.method, block)
+        check_policy(policy, self.method, block)
+        return policy, Evaluation(policy, part.judgments, self.groups, self.options), counts
+
+
+def seen_by(
+    method: Any, groups: Mapping[str, GroupAlignment], authors: GroupAlignment | None
+) -> dict[str, GroupAlignment]:
+    """Return what a method may see: the evaluated groups in the tiers of groups, authors where it asks for them."""
+    seen = dict(groups) if method.tier in GROUP_TIERS else {}
+    return seen if authors is None else {**seen, AUTHORS: authors}
 
 
 def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Sequence[Measure]) -> BlockResult:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Relevance, Topics
+from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Rankings, Relevance, Topics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,8 +18,20 @@ if TYPE_CHECKING:
 class Pool:
     """Candidates, judgments and groups over the documents that are candidates or judged.
 
-    A collection may have millions of documents; what travels to workers has only those of the pool. ``estimates`` are a
-    model's beliefs about the candidates, if there is a model.
+    A collection may have millions of documents; what travels to workers has only those of the pool.
+
+    Attributes
+    ----------
+    docs, topics, candidates, judgments
+        the documents that occur, and what is coded by them.
+    groups
+        attribute -> resolved alignment of the groups whose exposure is measured.
+    estimates
+        a model's beliefs about the candidates; None where there is no model.
+    authors
+        who wrote what, for methods that keep accounts of authors; None for others.
+    served
+        the rankings that were served, at least one a row of the candidates; None where methods make policies.
     """
 
     docs: Ids
@@ -28,10 +40,29 @@ class Pool:
     judgments: Judgments
     groups: Mapping[str, GroupAlignment]
     estimates: Relevance | None = None
+    authors: GroupAlignment | None = None
+    served: Rankings | None = None
+
+    @property
+    def stream(self) -> NDArray[np.uint64]:
+        """uint64 (B, 2), digests of the queries of the rows."""
+        return self.topics.stream[self.candidates.query]
 
     def with_estimates(self, estimates: Relevance) -> Pool:
         """Return the pool with beliefs about its candidates."""
         return replace(self, estimates=estimates)
+
+    def with_served(self, rankings: Rankings) -> Pool:
+        """Return the pool of the queries that were asked, with the rankings that they were served."""
+        rows = np.flatnonzero(rankings.counts > 0)
+        return replace(self.rows(rows), served=rankings.take(rows))
+
+    def rows(self, rows: NDArray[np.int64]) -> Pool:
+        """Return the pool with some rows of its candidates."""
+        place = np.arange(self.candidates.nnz)
+        kept = Candidates(self.candidates.query, self.candidates.indptr, self.candidates.doc, {"place": place})
+        estimates = None if self.estimates is None else self.estimates.at(kept.take(rows).columns["place"])
+        return replace(self, candidates=self.candidates.take(rows), estimates=estimates)
 
     def part(self, start: int, stop: int) -> Part:
         """Return rows start:stop of the candidates with what belongs to their queries."""
@@ -43,6 +74,7 @@ class Pool:
             self.judgments.take(judged),
             self.topics.stream[candidates.query],
             None if self.estimates is None else self.estimates.rows(low, high),
+            None if self.served is None else self.served.take(np.arange(start, stop)),
         )
 
 
@@ -54,15 +86,21 @@ class Part:
     judgments: Judgments
     stream: NDArray[np.uint64]
     estimates: Relevance | None = None
+    served: Rankings | None = None
 
 
 def make_pool(
-    docs: Ids, topics: Topics, candidates: Candidates, judgments: Judgments, groups: Mapping[str, GroupAlignment]
+    docs: Ids,
+    topics: Topics,
+    candidates: Candidates,
+    judgments: Judgments,
+    groups: Mapping[str, GroupAlignment],
+    authors: GroupAlignment | None = None,
 ) -> Pool:
     """Keep the documents that occur; all arguments are coded by ``docs``."""
     used = _occurring(len(docs), candidates, judgments)
     if len(used) == len(docs):
-        return Pool(docs, topics, candidates, judgments, groups)
+        return Pool(docs, topics, candidates, judgments, groups, authors=authors)
     # A subset of sorted ids is sorted, so the order of codes, and with it every tie, stays.
     kept = Ids.of(docs.names.take(used), "document")
     recoder = np.full(len(docs), -1, dtype=np.int32)
@@ -73,6 +111,7 @@ def make_pool(
         candidates.recode(recoder),
         judgments.recode(recoder),
         {name: alignment.recode(docs, kept) for name, alignment in groups.items()},
+        authors=None if authors is None else authors.recode(docs, kept),
     )
 
 

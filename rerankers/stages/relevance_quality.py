@@ -78,29 +78,28 @@ def relevance_quality(
     """
     over, place, order = pairs.by_id()
     relevant, topic = pairs.relevant[place], np.asarray(pairs.topic)[order]
-    area = roc_auc(
-        pairs.relevance.value[place],
-        relevant,
-        over.indptr,
-        cluster=topic,
-        seed=seed,
-        resamples=resamples,
-        level=level,
-    )
+    relevance = pairs.relevance.at(place)
+
+    def area(score: NDArray[np.float64]) -> Auc:
+        return roc_auc(score, relevant, over.indptr, cluster=topic, seed=seed, resamples=resamples, level=level)
+
+    by_value = area(relevance.value)
+    # Rankings are by value; what is said across queries is said by the probabilities, where there are some.
+    across = by_value if relevance.probability is None else area(relevance.probability)
     plain: dict[str, Any] = {
         "source": pairs.relevance.source,
         "queries": len(over),
         "pairs": over.nnz,
         "relevant": int(relevant.sum()),
-        "AUC_pooled": _plain(area.pooled),
-        "AUC_per_query": _plain(area.within),
-        "counts": dict(area.counts),
+        "AUC_pooled": _plain(across.pooled),
+        "AUC_per_query": _plain(by_value.within),
+        "counts": dict(by_value.counts),
     }
-    tables, pictures = [_areas(area, level)], list[Picture]()
-    if pairs.relevance.probability is not None:
+    tables, pictures = [_areas(across.pooled, by_value.within, level)], list[Picture]()
+    if relevance.probability is not None:
         found = group_reliability(
             over,
-            pairs.relevance.probability[place],
+            relevance.probability,
             relevant,
             alignments,
             cluster=topic,
@@ -119,20 +118,17 @@ def _plain(interval: Interval) -> dict[str, float | int | None]:
     return {"mean": interval.mean, "low": interval.low, "high": interval.high, "units": interval.units}
 
 
-def _areas(area: Auc, level: float) -> PlainTable:
-    rows = [(name, one.mean, one.low, one.high, f"{one.units:,}") for name, one in _named(area)]
+def _areas(pooled: Interval, within: Interval, level: float) -> PlainTable:
+    named = (("over all pairs", pooled), ("mean within queries", within))
+    rows = [(name, one.mean, one.low, one.high, f"{one.units:,}") for name, one in named]
     return PlainTable(
         "Relevance: order",
         "Area under the ROC curve: the probability that a relevant pair scores above another, ties counting half. "
-        f"Intervals ({level:.0%}) are bootstrapped over topics. Within queries is what rankings need; over all pairs "
-        "says whether a probability means the same in every query.",
+        f"Intervals ({level:.0%}) are bootstrapped over topics. Within queries is what rankings need. Over all pairs, "
+        "of the probabilities where there are some, says whether a value means the same in every query.",
         ("area", "mean", "low", "high", "units"),
         rows,
     )
-
-
-def _named(area: Auc) -> list[tuple[str, Interval]]:
-    return [("over all pairs", area.pooled), ("mean within queries", area.within)]
 
 
 def _reliability(found: Mapping[Part, Reliability]) -> PlainTable:

@@ -19,6 +19,7 @@ from rerankers.retrieval import BM25
 from rerankers.retrieval.jvm import find_jar, find_java
 from rerankers.values import Candidates, Collection, Ids, Judgments
 
+CITED = "document.n_citations.log.rank"
 WITHOUT_JAVA = [name for name in FAMILIES if name not in ("bm25", "query_likelihood", "given")]
 
 
@@ -51,14 +52,14 @@ def test_the_cache_is_found_again_by_content(tmp_path: Path, monkeypatch: pytest
     world, candidates = made_up(1)
     options = FeatureSet(families=WITHOUT_JAVA)
     first = options.compute(world, candidates, tmp_path)
-    entries = set((tmp_path / "features-1").iterdir())
+    entries = set((tmp_path / "features-2").iterdir())
     assert len(entries) == 1
     monkeypatch.setattr("rerankers.features.context.read_texts", lambda *_: pytest.fail("read again"))
     for same in (options, replace(options, threads=1, heap="2g"), replace(options, exclude=["no such"])):
         again = same.compute(world, candidates, tmp_path)
         assert again.values.tobytes() == first.values.tobytes()
         assert (again.names, again.tier, again.sources) == (first.names, first.tier, first.sources)
-    assert set((tmp_path / "features-1").iterdir()) == entries
+    assert set((tmp_path / "features-2").iterdir()) == entries
     monkeypatch.undo()
     for changed, over in (
         (replace(options, relative=["rank"]), candidates),
@@ -68,13 +69,13 @@ def test_the_cache_is_found_again_by_content(tmp_path: Path, monkeypatch: pytest
         (options, candidates.with_columns(score=candidates.score + 1)),
     ):
         changed.compute(world, over, tmp_path)
-    assert len(set((tmp_path / "features-1").iterdir())) == 6
+    assert len(set((tmp_path / "features-2").iterdir())) == 6
 
 
 def test_a_damaged_entry_is_an_error_that_names_it(tmp_path: Path) -> None:
     world, candidates = made_up(1)
     FeatureSet(families=["lengths"]).compute(world, candidates, tmp_path)
-    (file,) = tmp_path.glob("features-1/*/features.parquet")
+    (file,) = tmp_path.glob("features-2/*/features.parquet")
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(InputError, match=r"features\.parquet"):
         FeatureSet(families=["lengths"]).compute(world, candidates, tmp_path)
@@ -115,6 +116,26 @@ def test_exclusion(tmp_path: Path) -> None:
         replace(options, exclude=["*"]).compute(world, candidates, tmp_path)
 
 
+def test_only(tmp_path: Path) -> None:
+    world, candidates = made_up(1)
+    options = FeatureSet(families=["metadata", "authors", "first_stage"])
+    full = options.compute(world, candidates, tmp_path)
+    table = replace(options, only=["first_stage", "document.*.rank", "auther*"]).compute(world, candidates, tmp_path)
+    assert table.names == tuple(
+        name for name in full.names if name.startswith("first_stage") or name in ("document.year.rank", CITED)
+    )
+    for name in table.names:
+        column = table.values[:, table.names.index(name)]
+        np.testing.assert_array_equal(column, full.values[:, full.names.index(name)])
+    assert table.counts["only_patterns_that_match_nothing"] == 1
+    assert "only_patterns_that_match_nothing" not in full.counts
+    both = replace(options, only=["first*"], exclude=["*.rank"]).compute(world, candidates, tmp_path)
+    assert (both.names, both.tier) == (("first_stage", "first_stage.zscore"), "blind")
+    assert len(set((tmp_path / "features-2").iterdir())) == 1, "what is kept is no part of what is computed"
+    with pytest.raises(ConfigError, match="no feature is left"):
+        replace(options, only=["x"]).compute(world, candidates, tmp_path)
+
+
 def test_the_description_gives_the_set_back(tmp_path: Path) -> None:
     options = FeatureSet(families=["lengths"], relative=["rank"], exclude=["a*"], threads=2, mu=3.0)
     assert FeatureSet(**json.loads(json.dumps(options.describe()))) == options
@@ -152,6 +173,11 @@ def test_documents_that_only_a_run_knows_have_nothing(tmp_path: Path) -> None:
         ({"families": ["bm52"]}, "Did you mean 'bm25'"),
         ({"relative": ["ranks"]}, "Did you mean 'rank'"),
         ({"families": ["bm25", "bm25"]}, "twice"),
+        ({"only": []}, "features.only"),
+        ({"ratios": ["a/b", "a/b"]}, "twice"),
+        ({"ratios": ["a"]}, "features.ratios: found 'a'"),
+        ({"ratios": ["/b"]}, "features.ratios"),
+        ({"ratios": ["a/"]}, "features.ratios"),
         ({"fields": []}, "empty list"),
         ({"mu": 0.0}, r"features\.mu"),
         ({"k1": -1.0}, r"features\.k1"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from feature_worlds import collection, made_up
 
+from rerankers._base.errors import ConfigError
 from rerankers.features import FeatureSet, FeatureTable
 from rerankers.values import Authors, Candidates, Ids
 
@@ -65,3 +66,46 @@ def test_which_fields_are_counts_can_be_said(tmp_path: Path) -> None:
     world, candidates = made_up()
     table = FeatureSet(families=["metadata"], relative=[], log_fields=["year"]).compute(world, candidates, tmp_path)
     assert table.names == ("document.n_citations", "document.year.log")
+
+
+def test_ratios(tmp_path: Path) -> None:
+    ids = Ids.of(["a", "b", "c"])
+    facts = {
+        "h": np.array([2.0, 5.0, 3.0]),
+        "n_cited": np.array([8.0, 9.0, 1e308]),
+        "n_papers": np.array([4.0, 0, 1e-9]),
+    }
+    authors = Authors(ids, np.array([0, 2, 2, 3]), np.array([0, 1, 2]), facts)
+    numbers = {"size": np.array([6.0, -3.0, math.nan]), "n_parts": np.array([4.0, 2.0, 1.0])}
+    world = collection({name: {"title": "x"} for name in "ABC"}, ["x"], authors=authors, fields=numbers)
+    candidates = Candidates(np.array([0]), np.array([0, 3]), np.array([0, 1, 2]))
+    options = FeatureSet(
+        families=["metadata", "authors"],
+        relative=[],
+        ratios=["n_cited/n_papers", "size/n_parts", "h/n_papers"],
+        only=["*/*"],
+    )
+    table = options.compute(world, candidates, tmp_path)
+    assert table.names == (
+        "document.size/n_parts",
+        *(f"author.n_cited/n_papers.log.{word}" for word in ("min", "mean", "max")),
+        *(f"author.h/n_papers.{word}" for word in ("min", "mean", "max")),
+    )
+    np.testing.assert_array_equal(column(table, "document.size/n_parts"), [1.5, -1.5, math.nan])
+    # Of document A the second author has no paper; C's ratio is beyond all numbers.
+    expected = [math.log(3), math.nan, math.nan]
+    np.testing.assert_allclose(column(table, "author.n_cited/n_papers.log.mean"), expected, rtol=1e-15)
+    np.testing.assert_allclose(column(table, "author.h/n_papers.max"), [0.5, math.nan, 3e9], rtol=1e-15)
+    assert table.counts["infinite_author.n_cited/n_papers.log"] == 1
+    assert table.counts["authors_without_author.n_cited/n_papers.log"] == 2
+    assert table.sources["author.h/n_papers.max"] == ("authors", "author:h", "author:n_papers")
+    assert table.sources["document.size/n_parts"] == ("document:size", "document:n_parts")
+
+
+@pytest.mark.parametrize("ratio", ["size/h", "h/n_paper", "no/nothing"])
+def test_ratios_of_facts_that_are_not_there(ratio: str, tmp_path: Path) -> None:
+    authors = Authors(Ids.of(["a"]), np.array([0, 1]), np.array([0]), {"h": np.ones(1)})
+    world = collection({"A": {"title": "x"}}, ["x"], authors=authors, fields={"size": np.ones(1)})
+    candidates = Candidates(np.array([0]), np.array([0, 1]), np.array([0]))
+    with pytest.raises(ConfigError, match=rf"features\.ratios: found '{ratio}'.*h, size"):
+        FeatureSet(families=["metadata"], ratios=[ratio]).compute(world, candidates, tmp_path)

@@ -209,3 +209,38 @@ def test_a_first_stage_without_scores(tmp_path: Path) -> None:
     table = FeatureSet(families=["first_stage"], relative=[]).compute(made, candidates, tmp_path)
     np.testing.assert_array_equal(table.values[:, 0], candidates.score)
     assert table.tier == "blind"
+
+
+def two_files(tmp_path: Path, first: str, second: str, **options: Any) -> FeatureTable:
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for path, text in zip(paths, (first, second), strict=True):
+        path.write_text(text)
+    options = {"relative": [], **options}
+    return FeatureSet(families=[], files=[str(path) for path in paths], **options).compute(*world(), tmp_path / "c")
+
+
+def test_files_of_different_pairs_are_parts_of_one_column(tmp_path: Path) -> None:
+    table = two_files(tmp_path, "qid,docno,x,y\nq0,d1,1,\nq9,d9,1,1\n", "qid,docno,x,z\nq1,d2,2,5\nq1,d3,,6\n")
+    assert table.names == ("x", "y", "z")
+    np.testing.assert_array_equal(table.values[:, 0], [NAN, 1, NAN, 2, NAN])
+    np.testing.assert_array_equal(table.values[:, 2], [NAN, NAN, NAN, 5, 6])
+    assert table.sources["x"] == tuple(f"file:{tmp_path / name}.csv:x" for name in ("one", "two"))
+    assert table.counts["pairs_not_in_one.csv"] == 4
+    with pytest.raises(ConfigError, match=r"two features named x, the second in .*two\.csv.* for 1 pairs"):
+        two_files(tmp_path, "qid,docno,x\nq0,d1,1\n", "qid,docno,x\nq1,d2,2\nq0,d1,1\n")
+    both = two_files(tmp_path, "qid,x\nq0,1\n", "qid,docno,x\nq1,d2,2\n", relative=["rank"])
+    assert both.names == ("x", "x.rank"), "one of the files tells documents apart"
+    each = two_files(tmp_path, "qid,x\nq0,1\n", "qid,x\nq1,2\n", relative=["rank"])
+    assert each.names == ("x",)
+
+
+def test_only_decides_what_is_read_from_files(tmp_path: Path) -> None:
+    text = "author_id,x,relevance,y\na1,1,1,4\na2,3,0,7\na3,5,1,2\n"
+    table = with_file(tmp_path, text, only=["x.max"], exclude=["y"])
+    assert table.names == ("x.max",)
+    np.testing.assert_array_equal(table.values[:, 0], with_file(tmp_path, text, exclude=["y", "rel*"]).values[:, 2])
+    pairs = "qid,docno,x,relevance\nq0,d2,1,1\nq1,d2,2.5,0\n"
+    assert with_file(tmp_path, pairs, only=["x"], relative=["rank"]).names == ("x", "x.rank")
+    assert with_file(tmp_path, pairs, only=["x.rank"], relative=["rank"]).names == ("x.rank",)
+    with pytest.raises(ConfigError, match="called as judgments are"):
+        with_file(tmp_path, pairs, only=["x", "r*"])

@@ -92,7 +92,7 @@ def native_task(objective: Objective, rows: LearningRows) -> NativeTask | None:
         _check_lengths(rows, name)
         fractional = rows.grade != np.floor(rows.grade)
         if np.any(fractional):
-            mend = "Use an objective that takes any grade (listnet, expected_exposure), or round the grades."
+            mend = "Use an objective that takes any grade (list_net, exact_exposure), or round the grades."
             raise _refused(rows, fractional, f"grades that are not whole with {name}", "whole grades", mend)
         parameters = _with_gains(rows, parameters)
     return NativeTask(parameters, label, name in _TRANSFORMED)

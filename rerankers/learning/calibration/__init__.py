@@ -3,6 +3,7 @@
 from rerankers.learning.calibration.base import Calibration, Calibrator, PerQuery
 from rerankers.learning.calibration.beta import Beta, BetaCalibrator
 from rerankers.learning.calibration.isotonic import Isotonic, IsotonicCalibrator
+from rerankers.learning.calibration.list_count import ListCount, ListCountCalibrator
 from rerankers.learning.calibration.none import NoCalibration
 from rerankers.learning.calibration.plain import calibrator_from_plain
 from rerankers.learning.calibration.platt import Platt, PlattCalibrator
@@ -16,6 +17,8 @@ __all__ = [
     "Calibrator",
     "Isotonic",
     "IsotonicCalibrator",
+    "ListCount",
+    "ListCountCalibrator",
     "NoCalibration",
     "PerQuery",
     "Platt",

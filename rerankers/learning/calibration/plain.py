@@ -11,12 +11,13 @@ from rerankers._base.errors import InputError
 from rerankers.learning.calibration.base import Calibrator, PerQuery
 from rerankers.learning.calibration.beta import INPUTS, BetaCalibrator
 from rerankers.learning.calibration.isotonic import INTERPOLATIONS, IsotonicCalibrator
+from rerankers.learning.calibration.list_count import ListCountCalibrator
 from rerankers.learning.calibration.platt import PlattCalibrator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-KINDS = ("isotonic", "platt", "beta", "per_query")
+KINDS = ("isotonic", "platt", "beta", "list_count", "per_query")
 
 
 def calibrator_from_plain(plain: Mapping[str, Any], where: str = "calibrator") -> Calibrator:
@@ -52,6 +53,8 @@ def calibrator_from_plain(plain: Mapping[str, Any], where: str = "calibrator") -
         a, b, c = (_number(plain, key, where) for key in "abc")
         _need(a >= 0 and b >= 0, where, "a negative a or b", "a map that does not fall")
         return BetaCalibrator(a, b, c, _word(plain, "inputs", INPUTS, where))
+    if kind == "list_count":
+        return _list_count(plain, where)
     _keys(plain, ("interpolation", "low", "high", "value"), where)
     low, high, value = (_numbers(plain, key, where) for key in ("low", "high", "value"))
     sizes = (len(low), len(high), len(value))
@@ -60,6 +63,18 @@ def calibrator_from_plain(plain: Mapping[str, Any], where: str = "calibrator") -
     _need(bool(rising), where, "blocks that overlap or fall", "ascending blocks whose values do not fall")
     _need(value[0] > 0 and value[-1] < 1, where, "values of 0, of 1 or beyond", "values strictly between 0 and 1")
     return IsotonicCalibrator(low, high, value, _word(plain, "interpolation", INTERPOLATIONS, where))
+
+
+def _list_count(plain: Mapping[str, Any], where: str) -> ListCountCalibrator:
+    numbers = ("slope", "c0", "c1", "lowest", "highest")
+    _keys(plain, (*numbers, "cap"), where)
+    slope, c0, c1, lowest, highest = (_number(plain, key, where) for key in numbers)
+    cap = plain["cap"]
+    whole = cap is None or (isinstance(cap, int) and not isinstance(cap, bool) and cap >= 1)
+    _need(whole, where, f"cap {cap!r}", "a whole number of at least 1, or null")
+    _need(slope >= 0, where, "a slope below 0", "a map that does not fall")
+    _need(0 < lowest <= highest < 1, where, f"shares from {lowest} to {highest}", "0 < lowest <= highest < 1")
+    return ListCountCalibrator(slope, c0, c1, cap, lowest, highest)
 
 
 def _need(holds: bool, where: str, found: str, expected: str) -> None:
