@@ -28,6 +28,7 @@ fair-rerank COMMAND [overrides...]
   validate   check a submission to a TREC Fair Ranking track: every error with its line
   compare    the results of several jobs in one table, and among the published runs of a track
   reproduce  published numbers beside ours, from the data that is there
+  ledger     show the ledger of a run with ledger=sqlite, or merge several
   doctor     say what is wrong with this installation and what to type
 
 Each command explains itself:  fair-rerank run --help
@@ -119,6 +120,12 @@ def _reproduce(words: list[str]) -> int:
     return hydra_command("reproduce", words, _reproduce_task)
 
 
+def _ledger(words: list[str]) -> int:
+    from rerankers.stages.ledger import ledger_command
+
+    return ledger_command(words)
+
+
 def _doctor(words: list[str]) -> int:
     from rerankers.doctor import main as doctor
 
@@ -175,5 +182,6 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "validate": _validate,
     "compare": _compare,
     "reproduce": _reproduce,
+    "ledger": _ledger,
     "doctor": _doctor,
 }

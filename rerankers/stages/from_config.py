@@ -13,6 +13,7 @@ from rerankers._conf import build
 from rerankers.collections import FileGroups
 from rerankers.collections.annotation_groups import AnnotationGroups
 from rerankers.collections.annotations import annotation_form
+from rerankers.ledger import Memory, SQLite
 from rerankers.stages.config_parts import (
     build_part,
     cache_folder,
@@ -27,10 +28,13 @@ from rerankers.stages.estimates import model_folder
 from rerankers.stages.evaluate import EvaluateJob, evaluate
 from rerankers.stages.preset import PresetJob, evaluate_preset
 from rerankers.stages.run import RunJob, run
+from rerankers.stages.validate import one_path
 from rerankers.tracks.preset import PRESETS, Inputs
 
 _BOTH = "browsing groups measures paths samples seed universe output"
-RUN_KEYS = frozenset(f"{_BOTH} collection retriever method target execution allow_targets".split())
+RUN_KEYS = frozenset(
+    f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger".split()
+)
 EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets".split())
 SUPERSEDED = {
     "browsing": {"_target_": "rerankers.exposure.GERR", "patience": 0.5, "satisfaction": 0.5, "cutoff": None},
@@ -81,6 +85,9 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         command=command_line("run", words),
         model=model,
         allowed=tuple(texts(config["allow_targets"])),
+        sequence=one_path(config, "sequence"),
+        rounds=whole_number(config, "rounds"),
+        ledger=_ledger(config),
     )
     show(run(job, folder.absolute()), folder, config)
 
@@ -166,6 +173,15 @@ def _without_model(config: Mapping[str, Any]) -> tuple[Path | None, Mapping[str,
         raise ConfigError(f"method: found {node!r}; expected the options of a method")
     own = {key: value for key, value in node.items() if key != "model"}
     return model_folder(node), {**config, "method": own}
+
+
+def _ledger(config: Mapping[str, Any]) -> Memory | SQLite:
+    """Return where a ledger is kept."""
+    ledger = build(config["ledger"], texts(config["allow_targets"]), "ledger")
+    if not callable(getattr(ledger, "open", None)):
+        raise ConfigError(f"ledger: found {type(ledger).__name__}, which has no open; expected a ledger")
+    kept: Memory | SQLite = ledger
+    return kept
 
 
 def _no_preset(config: Mapping[str, Any]) -> None:

@@ -1,10 +1,10 @@
-"""The whole road: collection, first stage, method, drawn rankings, measures, report."""
+"""The whole road: collection, first stage, method, drawn or served rankings, measures, report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,22 @@ from tqdm import tqdm
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
 from rerankers.execution import block_bounds
+from rerankers.ledger import AUTHORS, Memory, SQLite, author_alignment
 from rerankers.measures.evaluation import Options
 from rerankers.measures.universe import UNIVERSES, Universe
 from rerankers.methods import check_method
 from rerankers.runs import PolicyWriter, RunWriter
-from rerankers.stages.aim import aims_at_target, ready_target
+from rerankers.stages.aim import ready_target
 from rerankers.stages.block import RerankBlock, Reranked
-from rerankers.stages.estimates import Estimates, higher_tier, model_estimates
+from rerankers.stages.estimates import Estimates, model_estimates
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import Pool, make_pool
 from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
 from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
+from rerankers.stages.run_account import summary_of, tier_of, warnings_about, warnings_about_serving
+from rerankers.stages.sequence import Asked, asked_of, check_asked, check_sequence
+from rerankers.stages.serve import Outcome, serve
 
 if TYPE_CHECKING:
     from rerankers.execution import Executor
@@ -34,11 +38,12 @@ if TYPE_CHECKING:
     from rerankers.methods.targets import Target
     from rerankers.report import ReportData
     from rerankers.retrieval import Retriever
-    from rerankers.values import Candidates, Collection, Counts, GroupAlignment
+    from rerankers.values import Candidates, Collection, GroupAlignment
 
 
 MOST_SAMPLES = 10_000_000
 MOST_ITEMS = 1 << 28  # drawn for one query, which is drawn in one piece: about 8 GB at the peak
+SERVED = 0  # the samples of a stored policy from which nothing was drawn: its own rankings are the published ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,8 @@ class RunJob:
     ``collection`` and ``groups`` are the config dataclasses of `rerankers.collections` (``load`` and ``align``),
     ``name`` is the method's name in results, ``config`` the resolved config and ``command`` what repeats the job.
     ``model`` is the folder of a trained model whose estimates the method takes, ``allowed`` the packages whose
-    functions that model's features may call.
+    functions that model's features may call. ``sequence`` (a file), ``rounds`` and ``ledger`` are for methods with a
+    ledger.
     """
 
     name: str
@@ -68,12 +74,16 @@ class RunJob:
     command: str
     model: Path | None = None
     allowed: tuple[str, ...] = ()
+    sequence: Path | None = None
+    rounds: int = 1
+    ledger: Memory | SQLite = field(default_factory=Memory)
 
     def __post_init__(self) -> None:
         choose("universe", self.universe, UNIVERSES)
         check_method(self.method)
         if not 1 <= self.samples <= MOST_SAMPLES:
             raise ConfigError(f"samples: found {self.samples}; expected 1 to {MOST_SAMPLES:,} rankings per query")
+        check_sequence(self.method, self.sequence, self.rounds, self.ledger)
 
 
 def run(job: RunJob, folder: Path) -> ReportData:
@@ -87,38 +97,46 @@ def run(job: RunJob, folder: Path) -> ReportData:
     watch = Stopwatch()
     with claimed(folder) as staging:
         collection: Collection = job.collection.load()
+        asked = asked_of(job.method, collection.topics, job.sequence, job.rounds, job.ledger, job.samples)
         watch.lap("collection")
         retrieved = job.retriever.retrieve(collection, job.cache)
         watch.lap("retrieval")
         # A run may name documents that the collection lacks: they are there, with unknown groups.
         known = collection.over(retrieved.docs)
         aligned = job.groups.align(known)
-        pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments)
+        authors = _authors(job, known)
+        pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments, authors)
         watch.lap("groups")
         target = ready_target(job.target, job.method, job.collection, job.groups, known.topics)
         estimates = _estimates(job, known, retrieved.candidates, aligned.alignments)
         if estimates is not None:
             pool = pool.with_estimates(estimates.relevance)
             watch.lap("estimates")
+        outcome = _serve(job, asked, pool, watch)
         results = Results()
-        _rerank(job, target, pool, staging, results, watch)
+        answered = pool if outcome is None else pool.with_served(outcome.served.rankings())
+        _rerank(job, target, answered, staging, results, watch)
         watch.add("retrieval", retrieved.seconds)
         quality = _quality(job, pool)
         if quality is not None:
             write_text(staging / "relevance.json", quality.json)
         account = Account(
             title=f"{job.name} on {collection.name}",
-            summary=_summary(job, collection, pool, estimates),
-            tier=_tier(job, target, estimates),
+            summary=summary_of(job, collection, pool, estimates, asked, outcome),
+            tier=tier_of(job, target, estimates),
             counts={
                 "collection": collection.counts,
                 "retrieval": retrieved.counts,
                 "groups": aligned.counts,
                 **({} if estimates is None else {"estimates": estimates.counts}),
+                **({} if outcome is None else {"served": outcome.counts}),
                 "method": results.method_counts,
                 "measures": results.counts,
             },
-            warnings=_warnings(collection, pool, retrieved.counts, aligned.counts),
+            warnings=[
+                *warnings_about(collection, pool, retrieved.counts, aligned.counts),
+                *warnings_about_serving(outcome, pool),
+            ],
             config=job.config,
             command=job.command,
             data={
@@ -134,22 +152,27 @@ def run(job: RunJob, folder: Path) -> ReportData:
         return publish(staging, results, account, job.measures, _options(job, pool), watch)
 
 
-def _warnings(collection: Collection, pool: Pool, counts: Counts, groups: Counts) -> list[str]:
-    """Return what is strange about the input, before any measure."""
-    found = []
-    if not pool.judgments.nnz:
-        found.append(f"{collection.name} has no judgments (a jsonl folder has them in qrels.txt)")
-    strangers = counts.get("run_documents_unknown_to_the_collection", 0)
-    if strangers:
-        found.append(f"{strangers:,} documents of the run are not in {collection.name}: is it the run's collection?")
-    empty = int(np.sum(pool.candidates.lengths == 0))
-    if empty:
-        found.append(f"{empty:,} of {len(pool.topics):,} queries have no candidates: they count with zero exposure")
-    unknown = {name: groups.get(f"{name}_documents_without_group", 0) / len(collection.docs) for name in pool.groups}
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in unknown.items() if share)
-    if shares:
-        found.append(f"documents whose group is not known: {shares}; groups.unknown says how they count")
-    return found
+def _authors(job: RunJob, collection: Collection) -> GroupAlignment | None:
+    """Return who wrote what, for a method that keeps accounts of authors; None for others."""
+    if getattr(job.method, "entities", None) != AUTHORS:
+        return None
+    if collection.authors is None:
+        raise ConfigError(
+            f"method.entities: found {AUTHORS}; expected another word: {collection.name} lists no authors"
+        )
+    return author_alignment(collection.authors, len(collection.docs))
+
+
+def _serve(job: RunJob, asked: Asked | None, pool: Pool, watch: Stopwatch) -> Outcome | None:
+    """Serve what is asked; None where the method makes policies, which say nothing of a sequence."""
+    if asked is None:
+        return None
+    impressions = asked.impressions(pool.topics, pool.candidates)
+    check_asked(asked, int(pool.candidates.lengths[impressions.row].sum()), MOST_ITEMS)
+    method: Any = job.method
+    outcome = serve(method, pool, impressions, job.ledger, _options(job, pool).model, job.seed, job.execution)
+    watch.lap("serving")
+    return outcome
 
 
 def _estimates(
@@ -194,20 +217,16 @@ def _options(job: RunJob, pool: Pool) -> Options:
     )
 
 
-def _tier(job: RunJob, target: Target | None, estimates: Estimates | None) -> str:
-    """Return the tier of the job: the highest of what its method, its target and its model take."""
-    tier = job.method.tier
-    for other in (target, estimates):
-        tier = tier if other is None else higher_tier(tier, other.tier)
-    return tier
-
-
 def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> None:
     measures = job.measures.chosen(list(pool.groups))
-    task = RerankBlock(job.name, job.method, pool.topics.ids, measures, _options(job, pool), pool.groups, target)
-    bounds = block_bounds(pool.candidates.lengths, job.samples, job.execution.block)
-    longest = int(pool.candidates.lengths.max(initial=0))
-    if longest * job.samples > MOST_ITEMS:
+    options = _options(job, pool)
+    task = RerankBlock(job.name, job.method, pool.topics.ids, measures, options, pool.groups, target, pool.authors)
+    served = pool.served
+    times = np.full(len(pool.candidates), job.samples) if served is None else served.counts
+    items = pool.candidates.lengths * times
+    bounds = block_bounds(items, 1, job.execution.block)
+    if int(items.max(initial=0)) > MOST_ITEMS:
+        longest = int(pool.candidates.lengths.max(initial=0))
         raise ConfigError(
             f"samples: found {job.samples} rankings of up to {longest} documents; expected at most {MOST_ITEMS:,} "
             "documents drawn for a query. Lower samples or retriever.k"
@@ -219,7 +238,8 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
             stack.enter_context(RunWriter(folder / "run.parquet", tag=job.name)),
             stack.enter_context(RunWriter(folder / "run.trec.gz", tag=job.name)),
         ]
-        policies = stack.enter_context(PolicyWriter(folder / "policy.parquet", seed=job.seed, samples=job.samples))
+        samples = job.samples if served is None else SERVED
+        policies = stack.enter_context(PolicyWriter(folder / "policy.parquet", seed=job.seed, samples=samples))
         for block in _progress(job.execution.map(task, parts), len(bounds)):
             watch.lap("blocks")
             watch.add("blocks", block.seconds)
@@ -235,20 +255,3 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
 def _progress(blocks: Iterator[Reranked], total: int) -> Iterator[Reranked]:
     """Show a bar on a terminal, nothing elsewhere."""
     yield from tqdm(blocks, total=total, unit="block", disable=None, leave=False)
-
-
-def _summary(job: RunJob, collection: Collection, pool: Pool, estimates: Estimates | None) -> dict[str, str]:
-    groups = ", ".join(f"{name} ({', '.join(a.groups)})" for name, a in pool.groups.items())
-    return {
-        "collection": f"{collection.name}: {len(collection.docs):,} documents, {len(collection.topics):,} queries, "
-        f"{collection.judgments.nnz:,} judgments",
-        "first stage": f"{job.retriever}",
-        "method": f"{job.name}: {job.method}",
-        **({} if estimates is None else {"estimates": estimates.words}),
-        "rankings drawn": f"{job.samples} per query, seed {job.seed}",
-        **({"target": str(job.target)} if aims_at_target(job.method) else {}),
-        "browsing model": str(job.browsing),
-        "universe": f"{job.universe}: "
-        + ("candidates and judged documents" if job.universe == "union" else "judged documents only"),
-        "groups": groups or "none",
-    }

@@ -8,13 +8,13 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError, Problems
 from rerankers._base.files import collect_lines
-from rerankers.ledger import Impressions
+from rerankers.ledger import Impressions, Memory, SQLite
 from rerankers.tracks.sequences import sequence_name
 
 if TYPE_CHECKING:
@@ -127,6 +127,59 @@ def topics_apart(qids: Sequence[str], times: int) -> Asked:
     """Return a sequence for each query, of its name, that asks it so many times."""
     each = np.repeat(np.arange(len(qids), dtype=np.int32), times)
     return Asked(tuple(qids), each, tuple(qids), each, f"every query {times:,} times by itself")
+
+
+def check_sequence(method: Any, sequence: Path | None, rounds: int, ledger: Memory | SQLite) -> None:
+    """Raise `ConfigError` for a sequence, rounds or a ledger that would have no effect."""
+    if rounds < 1:
+        raise ConfigError(f"rounds: found {rounds}; expected 1 or more")
+    if not callable(getattr(method, "serve", None)):
+        found = {
+            "sequence": (sequence, None),
+            "rounds": (rounds, 1),
+            "ledger": (type(ledger).__name__, Memory.__name__),
+        }
+        for name, (value, usual) in found.items():
+            if value != usual:
+                raise ConfigError(
+                    f"{name}: found {value}, which has no effect: {type(method).__name__} keeps no ledger. Leave it out"
+                )
+    elif rounds > 1 and sequence is None and method.scope == "query":
+        raise ConfigError(
+            f"rounds: found {rounds}; expected 1, since method.impressions says how often a query is asked where there "
+            "is no sequence and each query has an account of its own (method.scope=query)"
+        )
+
+
+def asked_of(
+    method: Any, topics: Topics, path: Path | None, rounds: int, ledger: Memory | SQLite, samples: int
+) -> Asked | None:
+    """Return what a job asks, or None where its method makes policies.
+
+    A sequence file decides. Without one, a method whose queries share accounts is asked every query once, in the
+    order of the topics; one whose queries have accounts of their own makes policies, unless a ledger is to outlive
+    the job: then every query is asked ``method.impressions`` times, in a sequence of its own.
+
+    Raises
+    ------
+    InputError, MissingError
+        as `read_asked`.
+    ConfigError
+        as `check_numbers`.
+    """
+    if not callable(getattr(method, "serve", None)):
+        return None
+    qids = topics.ids.names.to_pylist()
+    if path is not None:
+        asked = read_asked(path, topics).repeated(rounds)
+    elif method.scope != "query":
+        asked = topics_in_turn(qids).repeated(rounds)
+    elif isinstance(ledger, Memory):
+        return None
+    else:
+        asked = topics_apart(qids, method.impressions)
+    check_numbers(method, asked, samples)
+    return asked
 
 
 def check_numbers(method: Method, asked: Asked, samples: int) -> None:

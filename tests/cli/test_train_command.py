@@ -126,7 +126,7 @@ def test_training_queries_get_their_validation_scores(command: Run, world: Path,
     assert found["counts"]["estimates"]["training_queries_scored_by_models_that_did_not_see_them"] == QUERIES
     # the same pairs, the same scores: what training said of itself is what the run finds
     own, again = (json.loads((folder / "relevance.json").read_text()) for folder in (model, output))
-    assert own["AUC_pooled"]["mean"] == again["AUC_pooled"]["mean"]
+    assert own["AUC_per_query"]["mean"] == again["AUC_per_query"]["mean"]
 
 
 def test_labels_of_the_other_split_change_no_byte(command: Run, world: Path, tmp_path: Path) -> None:
