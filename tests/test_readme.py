@@ -35,7 +35,12 @@ def test_options_named_in_the_readme_exist() -> None:
     conf = Path(__file__).resolve().parent.parent / "conf"
     commands = re.findall(r"^fair-rerank (?:run|evaluate|train) ?(.*?)(?:\s{2,}#.*|\s#.*)?$", README, re.MULTILINE)
     assert len(commands) > 5
-    chosen = [pair for line in commands for pair in re.findall(r"(?<![.\w])(\w+)=([\w.-]+)", line) if (conf / pair[0]).is_dir()]
+    chosen = [
+        pair
+        for line in commands
+        for pair in re.findall(r"(?<![.\w])(\w+)=([\w.-]+)", line)
+        if (conf / pair[0]).is_dir()
+    ]
     assert chosen
     for group, option in chosen:
         if "." not in option and option != "sharp":  # a file, and a config of the user's own

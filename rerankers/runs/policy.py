@@ -46,7 +46,8 @@ class StoredPolicy:
     qids, docs
         query ids; sorted ids of the documents that occur.
     seed, samples, depth
-        of the published rankings: `Policy.sample` with ``samples`` draws a query from 0 on, cut at ``depth``.
+        of the published rankings: `Policy.sample` with ``samples`` draws a query from 0 on, cut at ``depth``. 0
+        samples of a mixture: nothing was drawn, its own rankings are the published ones, in their order.
     sampler, package
         versions of the sampler and of the package that wrote the file.
     """
@@ -61,13 +62,15 @@ class StoredPolicy:
     package: str
 
     def rankings(self) -> Rankings:
-        """Draw the published rankings again, bit for bit.
+        """Return the published rankings, bit for bit: drawn again, or as they were served.
 
         Raises
         ------
         InputError
             when this version of the package draws otherwise than the one that wrote the policy.
         """
+        if not self.samples and isinstance(self.policy, Mixture):
+            return self.policy.rankings
         if self.sampler != SAMPLER_VERSION:
             raise InputError.one(
                 "policy",

@@ -16,7 +16,7 @@ from rerankers._base.files import write_text
 from rerankers.execution import block_bounds
 from rerankers.ledger import AUTHORS, Memory, SQLite, author_alignment
 from rerankers.measures.evaluation import Options
-from rerankers.measures.universe import UNIVERSES, Universe
+from rerankers.measures.universe import UNIVERSES
 from rerankers.methods import check_method
 from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.aim import ready_target
@@ -25,9 +25,8 @@ from rerankers.stages.estimates import Estimates, model_estimates
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import Pool, make_pool
-from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
 from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
-from rerankers.stages.run_account import summary_of, tier_of, warnings_about, warnings_about_serving
+from rerankers.stages.run_account import quality_of, summary_of, tier_of, warnings_about, warnings_about_serving
 from rerankers.stages.sequence import Asked, asked_of, check_asked, check_sequence
 from rerankers.stages.serve import Outcome, serve
 
@@ -117,7 +116,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
         answered = pool if outcome is None else pool.with_served(outcome.served.rankings())
         _rerank(job, target, answered, staging, results, watch)
         watch.add("retrieval", retrieved.seconds)
-        quality = _quality(job, pool)
+        quality = quality_of(job, pool)
         if quality is not None:
             write_text(staging / "relevance.json", quality.json)
         account = Account(
@@ -157,9 +156,8 @@ def _authors(job: RunJob, collection: Collection) -> GroupAlignment | None:
     if getattr(job.method, "entities", None) != AUTHORS:
         return None
     if collection.authors is None:
-        raise ConfigError(
-            f"method.entities: found {AUTHORS}; expected another word: {collection.name} lists no authors"
-        )
+        name = collection.name
+        raise ConfigError(f"method.entities: found {AUTHORS}; expected others, since {name} lists no authors")
     return author_alignment(collection.authors, len(collection.docs))
 
 
@@ -181,27 +179,6 @@ def _estimates(
     if job.model is None:
         return None
     return model_estimates(job.model, collection, candidates, groups, job.groups, job.browsing, job.cache, job.allowed)
-
-
-def _quality(job: RunJob, pool: Pool) -> Quality | None:
-    """Judge the estimates of a model on the judged queries; None without a model, or without such queries."""
-    if pool.estimates is None:
-        return None
-    universe = Universe(pool.candidates, pool.judgments, "union")
-    rows = np.nonzero(universe.query_judged & (pool.candidates.lengths > 0))[0]
-    if not len(rows):
-        return None
-    place = pool.candidates.with_columns(place=np.arange(pool.candidates.nnz)).take(rows)
-    pick = place.columns["place"]
-    pairs = Judged(
-        place,
-        pool.topics.ids.take(place.query),
-        pool.topics.topic[place.query],
-        pool.estimates.at(pick),
-        universe.candidate_grade[pick] > 0,
-    )
-    measures = job.measures
-    return relevance_quality(pairs, pool.groups, seed=job.seed, resamples=measures.resamples, level=measures.confidence)
 
 
 def _options(job: RunJob, pool: Pool) -> Options:

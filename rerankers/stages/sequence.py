@@ -212,10 +212,12 @@ def check_asked(asked: Asked, items: int, most: int) -> None:
         raise InputError.one("sequence", found, f"at most {most:,} documents", mend="Lower retriever.k, or cut it.")
 
 
-def _usual(method: Method) -> int:
+def _usual(method: Any) -> int:
     """Return the value of ``method.impressions`` where nobody gave another."""
-    known = dataclasses.fields(method) if dataclasses.is_dataclass(method) else ()
-    return next((int(one.default) for one in known if one.name == "impressions"), 0)
+    if not dataclasses.is_dataclass(method):
+        return 0
+    given = [one.default for one in dataclasses.fields(method) if one.name == "impressions"]
+    return int(given[0]) if given and isinstance(given[0], int) else 0
 
 
 def _topic(text: str, known: set[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from tqdm import tqdm
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from rerankers.execution import Executor
     from rerankers.exposure.browsing import BrowsingModel
-    from rerankers.ledger import Ledger
     from rerankers.values import Candidates, GroupAlignment
 
 
@@ -138,10 +137,15 @@ def serve(
     )  # methods with a ledger aim at no target=
     bound = Bound(ledger, candidates_mark(pool))
     with tqdm(total=len(impressions), unit="impression", disable=None, leave=False) as bar:
-        # What it is bound to is not the method's business: it opens a ledger as any other.
-        served, book = method.serve(block, impressions, cast("Memory", bound), pool.docs, bar.update)
-        added = int(bar.n)
-    return Outcome(served, _counts(impressions, len(book.accounts), len(impressions) - added), book.loss)
+        # What it is bound to is not the business of the method, which opens it as any other ledger.
+        added: list[int] = []
+
+        def tell(number: int) -> None:
+            added.append(number)
+            bar.update(number)
+
+        served, book = method.serve(block, impressions, bound, pool.docs, tell)
+    return Outcome(served, _counts(impressions, len(book.accounts), len(impressions) - sum(added)), book.loss)
 
 
 def candidates_mark(pool: Pool) -> str:

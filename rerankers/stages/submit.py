@@ -66,6 +66,7 @@ def submit_from_config(config: Mapping[str, Any]) -> None:
         queries=queries,
         sequence=sequence,
         seed=seed,
+        served=stored.samples == 0,
         before=tell,
     )
     for warning in done.warnings:

@@ -11,9 +11,10 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError, Problem, Problems
 from rerankers._base.files import atomic_path
+from rerankers.policies import Mixture
 from rerankers.tracks.export import Entry, write_entries
 from rerankers.tracks.findings import listed
-from rerankers.tracks.schedules import Schedules, draw_schedules
+from rerankers.tracks.schedules import Schedules, draw_schedules, served_schedules
 from rerankers.tracks.validate import validate
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def submit(
     queries: QueryFile | None = None,
     sequence: QuerySequence | None = None,
     seed: int = 0,
+    served: bool = False,
     before: Callable[[Schedules], None] | None = None,
 ) -> Submission:
     """Draw the rankings that a track asks for by `Policy.schedule` and write them in the order that it asks.
@@ -80,6 +82,9 @@ def submit(
     queries, sequence
         the track's own files (`validate`); of 2021 and 2022 the topics may be left out: then all of the policy's
         queries are written.
+    served
+        whether the rankings of a mixture were served along the sequences: they are then written as they are, in their
+        order, and nothing is drawn.
     before
         called with the rankings when they are written and checked and the file is not yet in its place; where it
         raises, the file does not appear.
@@ -108,7 +113,11 @@ def submit(
     wanted: dict[tuple[int, int], int] = {}
     for entry in entries:
         wanted[entry.row, entry.turn] = entry.number + 1
-    schedules = draw_schedules(policy, wanted, seed, track.depth)
+    if served and isinstance(policy, Mixture):
+        names = [qids[code] for code in policy.over.query.tolist()]
+        schedules = served_schedules(policy, wanted, names, track.depth)
+    else:
+        schedules = draw_schedules(policy, wanted, seed, track.depth)
     problems: list[Problem] = []
     with atomic_path(output) as temporary:
         write_entries(temporary, track, entries, schedules, policy.over, docs)

@@ -18,7 +18,18 @@ from rerankers._conf import build, conf_folder
 CONF = conf_folder()
 OPTIONS = sorted(path.relative_to(CONF) for path in CONF.glob("*/*.yaml"))
 OF_TRAIN = ("features", "model", "objective", "calibration")
-BUILT = ("collection", "retriever", "method", "browsing", "groups", "execution", "preset", "target", *OF_TRAIN)
+BUILT = (
+    "collection",
+    "retriever",
+    "method",
+    "browsing",
+    "groups",
+    "execution",
+    "preset",
+    "target",
+    "ledger",
+    *OF_TRAIN,
+)
 OF_ALL = {"method": ("model",), "objective": ("fairness_weight", "unfairness")}
 """Options of every choice of a group: stages take them out before it is built."""
 NEEDED = {

@@ -241,7 +241,7 @@ def test_weights_that_run_away_name_epoch_and_query() -> None:
         (LearningRows.of([0, 2], np.empty((2, 0)), [0, 1]), {}, "train: found no feature"),
         (LearningRows.of([0, 3], [[1.0], [1.0], [1.0]], [0, 1, 0]), {}, "no feature with two different values"),
         (ROWS, {"valid": rows(lengths=[0])}, "valid: found 1 queries without a document"),
-        (ROWS, {"valid": rows(features=3)}, "valid, feature 4: found nothing; expected f4, as in training"),
+        (ROWS, {"valid": rows(features=3)}, "valid: found 3 features; expected 4, those of training"),
         (ROWS, {"valid": HELD, "monitor": lambda scores: float("nan")}, "monitor: found nan in epoch 1"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +36,7 @@ def block_of(lengths: tuple[int, ...], seed: int, browsing: Any = None, ties: bo
 
 
 class Twin:
-    """Serve one query again and again with a ledger of its own, ranking by ``score(ledger, entities of a document)``."""
+    """Serve one query again and again with a ledger of its own, by ``score(ledger, entities of a document)``."""
 
     def __init__(self, block: Block, row: int, method: Any) -> None:
         over, model = block.candidates, block.browsing or GERR()
@@ -52,7 +53,7 @@ class Twin:
         ptr = rows.entry_ptr[part.start : part.stop + 1].tolist()
         self.entries = [
             [(int(rows.entity[e]), float(rows.weight[e]), int(rows.due[e])) for e in range(low, high)]
-            for low, high in zip(ptr[:-1], ptr[1:], strict=True)
+            for low, high in itertools.pairwise(ptr)
         ]
         self.tie = uniforms(stream_key(block.seed, block.stream[row], "ledger ties"), 0, 1, self.n)[0].tolist()
         self.served: dict[int, float] = defaultdict(float)

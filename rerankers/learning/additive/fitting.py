@@ -12,7 +12,7 @@ import numpy as np
 from rerankers._base.errors import InputError
 from rerankers.learning.additive.scorer import AdditiveScorer
 from rerankers.learning.additive.terms import Terms
-from rerankers.learning.boosting.job import row_counts, same_features, usable
+from rerankers.learning.checked import row_counts, same_features, usable
 from rerankers.learning.learner import Fitted, Monitor, Point
 from rerankers.learning.monitors import reading
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from rerankers.learning.boosting.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from rerankers.learning.boosting.history import History
-from rerankers.learning.boosting.job import Job, row_counts, same_features, usable
+from rerankers.learning.boosting.job import Job
 from rerankers.learning.boosting.run import Run
 from rerankers.learning.boosting.scorer import TreeScorer
 from rerankers.learning.boosting.text import Forest, settled
+from rerankers.learning.checked import row_counts, same_features, usable
 from rerankers.learning.learner import Fitted, Point
 
 Progress = Callable[[Point], None]

@@ -13,6 +13,7 @@ import torch
 
 from rerankers._base.errors import InputError
 from rerankers._base.streams import generator
+from rerankers.learning.checked import row_counts, same_features, usable
 from rerankers.learning.learner import Fitted, Point
 from rerankers.learning.neural.batches import (
     Placed,
@@ -24,7 +25,7 @@ from rerankers.learning.neural.batches import (
 from rerankers.learning.neural.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
 from rerankers.learning.neural.deck import Deck
 from rerankers.learning.neural.inputs import Inputs
-from rerankers.learning.neural.job import Job, row_counts, same_features, usable
+from rerankers.learning.neural.job import Job
 from rerankers.learning.neural.machine import device, steady
 from rerankers.learning.neural.networks import Dropout, build, start
 from rerankers.learning.neural.scorer import NeuralScorer

@@ -1,0 +1,130 @@
+"""What a ``run`` says about itself: what it was made of, what is strange about its input, its tier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerankers.measures.universe import Universe
+from rerankers.stages.aim import aims_at_target
+from rerankers.stages.estimates import Estimates, higher_tier
+from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
+
+if TYPE_CHECKING:
+    from rerankers.methods.targets import Target
+    from rerankers.stages.pool import Pool
+    from rerankers.stages.run import RunJob
+    from rerankers.stages.sequence import Asked
+    from rerankers.stages.serve import Outcome
+    from rerankers.values import Collection, Counts
+
+_SHOWN = 5
+
+
+def warnings_about(collection: Collection, pool: Pool, counts: Counts, groups: Counts) -> list[str]:
+    """Return what is strange about the input, before any measure."""
+    found = []
+    if not pool.judgments.nnz:
+        found.append(f"{collection.name} has no judgments (a jsonl folder has them in qrels.txt)")
+    strangers = counts.get("run_documents_unknown_to_the_collection", 0)
+    if strangers:
+        found.append(f"{strangers:,} documents of the run are not in {collection.name}: is it the run's collection?")
+    empty = int(np.sum(pool.candidates.lengths == 0))
+    if empty:
+        found.append(f"{empty:,} of {len(pool.topics):,} queries have no candidates: they count with zero exposure")
+    unknown = {name: groups.get(f"{name}_documents_without_group", 0) / len(collection.docs) for name in pool.groups}
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in unknown.items() if share)
+    if shares:
+        found.append(f"documents whose group is not known: {shares}; groups.unknown says how they count")
+    return found
+
+
+def warnings_about_serving(outcome: Outcome | None, pool: Pool) -> list[str]:
+    """Return what a reader should know about a sequence; ``pool`` still has the queries that were never asked."""
+    if outcome is None:
+        return []
+    found = []
+    before, all_of_them = outcome.counts.get("impressions_served_before", 0), outcome.counts["impressions"]
+    if before:
+        found.append(
+            f"{before:,} of {all_of_them:,} impressions were in the ledger already: their rankings are those of then, "
+            "whatever is believed about relevance now"
+        )
+    never = np.setdiff1d(np.arange(len(pool.candidates)), outcome.served.impressions.row)
+    if len(never):
+        names = pool.topics.ids.take(pool.candidates.query[never[:_SHOWN]])
+        more = ", …" if len(never) > _SHOWN else ""
+        found.append(
+            f"{len(never):,} of {len(pool.candidates):,} queries are never asked ({', '.join(names)}{more}): "
+            "they have no ranking and do not count"
+        )
+    return found
+
+
+def tier_of(job: RunJob, target: Target | None, estimates: Estimates | None) -> str:
+    """Return the tier of a job: the highest of what its method, its target and its model take."""
+    tier = job.method.tier
+    for other in (target, estimates):
+        tier = tier if other is None else higher_tier(tier, other.tier)
+    return tier
+
+
+def quality_of(job: RunJob, pool: Pool) -> Quality | None:
+    """Judge the estimates of a model on the judged queries; None without a model, or without such queries."""
+    if pool.estimates is None:
+        return None
+    universe = Universe(pool.candidates, pool.judgments, "union")
+    rows = np.nonzero(universe.query_judged & (pool.candidates.lengths > 0))[0]
+    if not len(rows):
+        return None
+    place = pool.candidates.with_columns(place=np.arange(pool.candidates.nnz)).take(rows)
+    pick = place.columns["place"]
+    pairs = Judged(
+        place,
+        pool.topics.ids.take(place.query),
+        pool.topics.topic[place.query],
+        pool.estimates.at(pick),
+        universe.candidate_grade[pick] > 0,
+    )
+    measures = job.measures
+    return relevance_quality(pairs, pool.groups, seed=job.seed, resamples=measures.resamples, level=measures.confidence)
+
+
+def summary_of(
+    job: RunJob,
+    collection: Collection,
+    pool: Pool,
+    estimates: Estimates | None,
+    asked: Asked | None,
+    outcome: Outcome | None,
+) -> dict[str, str]:
+    """Return what a job was made of, in words."""
+    groups = ", ".join(f"{name} ({', '.join(a.groups)})" for name, a in pool.groups.items())
+    return {
+        "collection": f"{collection.name}: {len(collection.docs):,} documents, {len(collection.topics):,} queries, "
+        f"{collection.judgments.nnz:,} judgments",
+        "first stage": f"{job.retriever}",
+        "method": f"{job.name}: {job.method}",
+        **({} if estimates is None else {"estimates": estimates.words}),
+        **_rankings(job, asked, outcome),
+        **({"target": str(job.target)} if aims_at_target(job.method) else {}),
+        "browsing model": str(job.browsing),
+        "universe": f"{job.universe}: "
+        + ("candidates and judged documents" if job.universe == "union" else "judged documents only"),
+        "groups": groups or "none",
+    }
+
+
+def _rankings(job: RunJob, asked: Asked | None, outcome: Outcome | None) -> dict[str, str]:
+    if asked is None or outcome is None:
+        return {"rankings drawn": f"{job.samples} per query, seed {job.seed}"}
+    counts = outcome.counts
+    return {
+        "rankings served": f"{counts['impressions']:,} impressions of {len(asked.qids):,} queries in "
+        f"{counts['sequences']:,} sequences ({asked.words}), seed {job.seed}; published in the order of service, and "
+        "judged as the equally weighted mixture of what each query was served",
+        "ledger": f"{job.ledger}: {counts['accounts']:,} accounts, mean squared distance of served and due an "
+        f"impression {outcome.loss:.6g}",
+        "anchors": f"{job.samples} rankings drawn per query where there is no closed form",
+    }
