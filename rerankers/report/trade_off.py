@@ -108,6 +108,4 @@ def _anchor(axes: Axes, line: Line) -> None:
     (spot,) = line.spots
     place = spot.utility[0], spot.loss[0]
     axes.plot(*place, marker="o", markerfacecolor="none", color=MUTED, markersize=5)
-    axes.annotate(
-        line.name, place, xytext=(-5, 5), textcoords="offset points", ha="right", fontsize=SMALL, color=MUTED
-    )
+    axes.annotate(line.name, place, xytext=(-5, 5), textcoords="offset points", ha="right", fontsize=SMALL, color=MUTED)
