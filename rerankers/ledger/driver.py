@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.errors import InputError
 from rerankers.ledger.book import spans
+from rerankers.ledger.continued import Continued
 from rerankers.ledger.fixed import overflow
 from rerankers.ledger.impressions import Impressions
 from rerankers.ledger.job import Controller, Job
+from rerankers.ledger.marks import marks_of
 from rerankers.ledger.store import Store, Stretch, Turn
 from rerankers.values.rankings import Rankings
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rerankers.ledger.entities import Entities
+    from rerankers.ledger.marks import Marks
     from rerankers.values.ragged import Ragged
 
 Progress = Callable[[int], None]
@@ -105,15 +107,17 @@ def drive(
     Raises
     ------
     InputError
-        when impressions are missing between what the store has served and the first one here, or a balance overflows.
+        when the job does not continue what the store has served (see `rerankers.ledger.continued.Continued`), before
+        anything is written; when a balance overflows.
     """
+    before = Continued(job, marks_of(job, entities), entities.attribute)
     bounds = _pieces(controller.piece or chunk, job)
     names: list[tuple[str, str]] = []
     first = True
     while True:
         stale = store.begin()
         try:
-            left = _unserved(job, store.positions())
+            left = before.unserved(store, stale=first or stale)
             if first or stale:
                 names = names or job.opened.names(entities)
                 _load(job, names, store)
@@ -123,7 +127,7 @@ def drive(
                 failed = controller.serve(job, places, entities)
                 if failed >= 0:
                     raise overflow(f"sequence {job.impressions.sequences[job.impressions.sequence[failed]]}")
-                store.commit(_turn(job, names, places))
+                store.commit(_turn(job, names, before.marks, places))
             else:
                 store.rollback()
         except BaseException:
@@ -133,7 +137,7 @@ def drive(
             break
         if progress is not None:
             progress(len(places))
-    _fill(job, store)
+    _fill(job, before, store)
     notes = {name: (total / max(count, 1.0), most) for name, (total, most, count) in job.notes.items()}
     return Served(job.over, job.impressions, job.start, job.item, notes)
 
@@ -145,20 +149,6 @@ def _pieces(size: int, job: Job) -> NDArray[np.int64]:
         return np.arange(len(seen), dtype=np.int64) // size
     step = (seen.sequence[1:] != seen.sequence[:-1]) | (seen.number[1:] // size != seen.number[:-1] // size)
     return np.concatenate([[0], np.cumsum(step)])[: len(seen)].astype(np.int64)
-
-
-def _unserved(job: Job, positions: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the places of impressions that have not been served; `InputError` where some before them are missing."""
-    seen = job.impressions
-    first = np.full(len(seen.sequences), np.iinfo(np.int64).max)
-    np.minimum.at(first, seen.sequence, seen.number)
-    position = np.array([positions.get(name, -1) for name in seen.sequences], dtype=np.int64).reshape(-1)
-    gap = np.flatnonzero((position >= 0) & (first > position) & (first < np.iinfo(np.int64).max))
-    if len(gap):
-        code = int(gap[0])
-        found = f"impressions of sequence {seen.sequences[code]} from {first[code]} on"
-        raise InputError.one("sequence", found, f"those from {position[code]} on, where the ledger stands")
-    return np.flatnonzero(seen.number >= position[seen.sequence])
 
 
 def _next(left: NDArray[np.int64], piece: NDArray[np.int64], chunk: int) -> NDArray[np.int64]:
@@ -178,7 +168,7 @@ def _load(job: Job, names: list[tuple[str, str]], store: Store) -> None:
     book.served[:], book.due[:], book.touched[:] = rows.T
 
 
-def _turn(job: Job, names: list[tuple[str, str]], places: NDArray[np.int64]) -> Turn:
+def _turn(job: Job, names: list[tuple[str, str]], marks: Marks, places: NDArray[np.int64]) -> Turn:
     """Return what serving some impressions has changed."""
     opened, book = job.opened, job.opened.book
     cases = np.unique(opened.case[places])
@@ -188,7 +178,8 @@ def _turn(job: Job, names: list[tuple[str, str]], places: NDArray[np.int64]) -> 
     rows = zip(book.served[slots].tolist(), book.due[slots].tolist(), book.touched[slots].tolist(), strict=True)
     balances = dict(zip([names[slot] for slot in slots.tolist()], rows, strict=True))
     counts = {opened.accounts[code]: int(book.times[code]) for code in np.unique(book.account[cases]).tolist()}
-    return Turn(balances, counts, _stretches(job, places))
+    asked = [job.impressions.queries[row] for row in np.unique(book.row[cases]).tolist()]
+    return Turn(balances, counts, _stretches(job, places), {name: marks[name] for name in asked})
 
 
 def _stretches(job: Job, places: NDArray[np.int64]) -> list[Stretch]:
@@ -197,31 +188,26 @@ def _stretches(job: Job, places: NDArray[np.int64]) -> list[Stretch]:
     order = places[np.argsort(seen.sequence[places], kind="stable")]
     code, (bounds, item) = seen.sequence[order], spans(job.start, order)
     length, ranked = np.diff(bounds).astype(np.int32), job.item[item]
+    query = [seen.queries[row] for row in seen.row[order].tolist()]
     cuts = np.concatenate([[0], np.flatnonzero(code[1:] != code[:-1]) + 1, [len(order)]]).tolist()
     out = []
     for low, high in pairwise(cuts):
         items = ranked[bounds[low] : bounds[high]]
-        out.append(Stretch(seen.sequences[code[low]], int(seen.number[order[low]]), length[low:high], items))
+        first = int(seen.number[order[low]])
+        out.append(Stretch(seen.sequences[code[low]], first, query[low:high], length[low:high], items))
     return out
 
 
-def _fill(job: Job, store: Store) -> None:
+def _fill(job: Job, before: Continued, store: Store) -> None:
     """Fill in the rankings of all impressions from the store: others may have served some of them."""
     seen = job.impressions
-    lengths = np.diff(job.start)
-    order = np.argsort(seen.sequence, kind="stable")
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(seen.sequence, minlength=len(seen.sequences)))])
     code = {name: number for number, name in enumerate(seen.sequences)}
     for stretch in store.stretches(seen.sequences):
-        of = code[stretch.sequence]
-        here = order[bounds[of] : bounds[of + 1]]  # numbers ascend by one
+        here = before.places(code[stretch.sequence])
         if not len(here):
             continue
         low, high = np.searchsorted(seen.number[here], [stretch.first, stretch.first + len(stretch.length)])
         inside = here[low:high]
-        which = seen.number[inside] - stretch.first
-        if np.any(stretch.length[which] != lengths[inside]):
-            found = f"rankings of other lengths in sequence {stretch.sequence}"
-            raise InputError.one("sequence", found, "the candidates that were served", mend="Take a new ledger.")
         begin = np.concatenate([[0], np.cumsum(stretch.length, dtype=np.int64)])
+        which = seen.number[inside] - stretch.first
         job.item[spans(job.start, inside)[1]] = stretch.item[spans(begin, which)[1]]

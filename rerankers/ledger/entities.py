@@ -80,7 +80,7 @@ class Entities:
         """Return the names of entity codes; a document's is its docno, or its code where ``docs`` is None."""
         groups = () if self.alignment is None else self.alignment.groups
         first = len(groups) + 1 if self.alignment is not None else 0
-        docnos = iter(self._docnos(codes[codes >= first] - first))
+        docnos = iter(self.docnos(codes[codes >= first] - first))
         out = []
         for code in codes.tolist():
             if code < len(groups):
@@ -92,7 +92,8 @@ class Entities:
                 out.append(docno if self.alignment is None else f"(none) {docno}")
         return out
 
-    def _docnos(self, codes: NDArray[np.integer]) -> Sequence[str]:
+    def docnos(self, codes: NDArray[np.integer]) -> Sequence[str]:
+        """Return the names of document codes: their docnos, or the codes where ``docs`` is None."""
         return [str(code) for code in codes.tolist()] if self.docs is None else self.docs.take(codes)
 
 

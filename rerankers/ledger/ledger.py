@@ -12,6 +12,7 @@ import numpy as np
 from rerankers._base.errors import InputError
 from rerankers._base.fingerprint import fingerprint
 from rerankers.ledger.fixed import LIMIT, overflow, to_float
+from rerankers.ledger.marks import Mark, Marks, check_marks
 from rerankers.values.ids import Ids
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Ledger:
         int64 (n,), only kept with decay; 0 without.
     spans
         sequence -> the ranges (first, stop) of its impressions that were served, apart from each other and ascending.
+    marks
+        query -> what its candidates were and whose they are, of all queries that were served.
     """
 
     config: Config
@@ -55,10 +58,16 @@ class Ledger:
     due: NDArray[np.int64]
     touched: NDArray[np.int64]
     spans: Spans = field(default_factory=dict)
+    marks: Marks = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, config: Config, balances: Mapping[tuple[str, str], Row], counts: Mapping[str, int], spans: Spans
+        cls,
+        config: Config,
+        balances: Mapping[tuple[str, str], Row],
+        counts: Mapping[str, int],
+        spans: Spans,
+        marks: Marks | None = None,
     ) -> Ledger:
         """Build from (account, entity) -> (served, due, touched) and account -> impressions, in any order."""
         accounts = Ids.of(sorted({*counts, *(name for name, _ in balances)}), "account")
@@ -76,6 +85,7 @@ class Ledger:
             np.ascontiguousarray(values[:, 1]),
             np.ascontiguousarray(values[:, 2]),
             {name: tuple(spans[name]) for name in sorted(spans)},
+            dict(marks or {}),
         )
 
     @property
@@ -88,7 +98,7 @@ class Ledger:
         """Fingerprint of everything: two ledgers with equal digests have the same bits."""
         names = (self.accounts.fingerprint, self.entities.fingerprint)
         numbers = (self.impressions, self.account, self.entity, self.served, self.due, self.touched)
-        return fingerprint(self.fingerprint, *names, *numbers, self.spans)
+        return fingerprint(self.fingerprint, *names, *numbers, self.spans, self.marks)
 
     @property
     def deficit(self) -> NDArray[np.float64]:
@@ -115,14 +125,18 @@ def merge(ledgers: Iterable[Ledger]) -> Ledger:
     Raises
     ------
     InputError
-        for no ledger, ledgers of different configurations, decay below 1 (what has decayed depends on what came in
-        between), an impression that two of them have served, and a sum that 64 bits do not hold.
+        for no ledger, ledgers of different configurations, a query with different candidates or entities in two of
+        them, decay below 1 (what has decayed depends on what came in between), an impression that two of them have
+        served, and a sum that 64 bits do not hold.
     """
     parts = list(ledgers)
     if not parts:
         raise InputError.one("ledgers", "none", "at least one to merge")
-    for part in parts[1:]:
+    marks: dict[str, Mark] = {}
+    for part in parts:
         check_config("ledgers", part.config, parts[0].config)
+        check_marks("ledgers", part.marks, marks, str(part.config.get("entities", "entities")))
+        marks.update(part.marks)
     if len(parts) > 1 and float(str(parts[0].config.get("decay", 1.0))) < 1:
         raise InputError.one("ledgers", f"decay {parts[0].config['decay']}", "decay 1", mend="Serve in one ledger.")
     balances: dict[tuple[str, str], Row] = {}
@@ -135,7 +149,7 @@ def merge(ledgers: Iterable[Ledger]) -> Ledger:
             counts[name] = counts.get(name, 0) + number
     if any(abs(served) > LIMIT or abs(due) > LIMIT for served, due, _ in balances.values()):
         raise overflow("ledgers")
-    return Ledger.of(parts[0].config, balances, counts, join_spans([part.spans for part in parts]))
+    return Ledger.of(parts[0].config, balances, counts, join_spans([part.spans for part in parts]), marks)
 
 
 def rows_of(ledger: Ledger) -> dict[tuple[str, str], Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,10 +12,11 @@ import numpy as np
 
 from rerankers._base.errors import InputError, MissingError
 from rerankers.ledger.ledger import Config, Ledger, join_spans
+from rerankers.ledger.marks import Mark
 from rerankers.ledger.store import Stretch
 
 APPLICATION = 0x46524C44  # "FRLD", which says in the file that it is a ledger
-VERSION = 1
+VERSION = 2
 TABLES = (
     "CREATE TABLE config (json TEXT NOT NULL)",
     "CREATE TABLE account (name TEXT PRIMARY KEY, impressions INTEGER NOT NULL) WITHOUT ROWID",
@@ -23,8 +24,10 @@ TABLES = (
     " due INTEGER NOT NULL, touched INTEGER NOT NULL, PRIMARY KEY (account, entity)) WITHOUT ROWID",
     "CREATE TABLE position (sequence TEXT NOT NULL, first INTEGER NOT NULL, stop INTEGER NOT NULL,"
     " PRIMARY KEY (sequence, first)) WITHOUT ROWID",
-    "CREATE TABLE ranking (sequence TEXT NOT NULL, first INTEGER NOT NULL, length BLOB NOT NULL, item BLOB NOT NULL,"
-    " PRIMARY KEY (sequence, first))",
+    "CREATE TABLE query (code INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, candidates TEXT NOT NULL,"
+    " entities TEXT NOT NULL)",
+    "CREATE TABLE ranking (sequence TEXT NOT NULL, first INTEGER NOT NULL, query BLOB NOT NULL, length BLOB NOT NULL,"
+    " item BLOB NOT NULL, PRIMARY KEY (sequence, first))",
 )
 
 
@@ -32,7 +35,8 @@ def read_config(base: sqlite3.Connection, path: Path) -> dict[str, object]:
     """Return what a ledger was kept with; `InputError` for a form of another version."""
     version = base.execute("PRAGMA user_version").fetchone()[0]
     if version != VERSION:
-        raise InputError.one(str(path), f"a ledger of version {version}", f"version {VERSION}")
+        mend = "Take a new ledger: another version of the package keeps them in another form."
+        raise InputError.one(str(path), f"a ledger of version {version}", f"version {VERSION}", mend=mend)
     stored: dict[str, object] = json.loads(base.execute("SELECT json FROM config").fetchone()[0])
     return stored
 
@@ -42,7 +46,17 @@ def read_ledger(base: sqlite3.Connection, path: Path) -> Ledger:
     balances = {(row[0], row[1]): row[2:] for row in base.execute("SELECT * FROM balance")}
     spans = [{name: ((first, stop),)} for name, first, stop in base.execute("SELECT * FROM position")]
     counts = dict(base.execute("SELECT name, impressions FROM account"))
-    return Ledger.of(read_config(base, path), balances, counts, join_spans(spans))
+    return Ledger.of(read_config(base, path), balances, counts, join_spans(spans), read_marks(base))
+
+
+def read_marks(base: sqlite3.Connection) -> dict[str, Mark]:
+    """Return the marks of all queries that were served."""
+    return {name: Mark(*mark) for name, *mark in base.execute("SELECT name, candidates, entities FROM query")}
+
+
+def read_names(base: sqlite3.Connection) -> dict[int, str]:
+    """Return code -> query."""
+    return dict(base.execute("SELECT code, name FROM query"))
 
 
 def open_ledger(path: Path) -> Ledger:
@@ -94,13 +108,19 @@ def plain(config: Config) -> dict[str, object]:
     return plain
 
 
-def packed(stretch: Stretch) -> tuple[str, int, bytes, bytes]:
+def packed(stretch: Stretch, codes: Mapping[str, int]) -> tuple[str, int, bytes, bytes, bytes]:
     """Return a stretch as a row of the table."""
-    length, item = (part.astype("<i4").tobytes() for part in (stretch.length, stretch.item))
-    return stretch.sequence, stretch.first, length, item
+    query = np.array([codes[name] for name in stretch.query], dtype=np.int32)
+    parts = [part.astype("<i4").tobytes() for part in (query, stretch.length, stretch.item)]
+    return stretch.sequence, stretch.first, parts[0], parts[1], parts[2]
 
 
-def unpacked(row: tuple[str, int, bytes, bytes]) -> Stretch:
+def unpacked(row: tuple[str, int, bytes, bytes, bytes], names: Mapping[int, str]) -> Stretch:
     """Return a row of the table as a stretch."""
-    length, item = (np.frombuffer(part, dtype="<i4").astype(np.int32) for part in row[2:])
-    return Stretch(row[0], row[1], length, item)
+    length, item = (np.frombuffer(part, dtype="<i4").astype(np.int32) for part in row[3:])
+    return Stretch(row[0], row[1], queries(row[2], names), length, item)
+
+
+def queries(codes: bytes, names: Mapping[int, str]) -> list[str]:
+    """Return the names of packed queries."""
+    return [names[code] for code in np.frombuffer(codes, dtype="<i4").tolist()]

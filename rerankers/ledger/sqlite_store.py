@@ -19,10 +19,14 @@ from rerankers.ledger.sqlite_file import (
     open_ledger,
     packed,
     plain,
+    queries,
     read_config,
     read_ledger,
+    read_marks,
+    read_names,
     unpacked,
 )
+from rerankers.ledger.marks import Mark, Marks
 from rerankers.ledger.store import CHUNK, Stretch, Turn, check_chunk, spans_of
 
 _POLL = 0.0005  # seconds between two looks whether it is one's turn
@@ -128,6 +132,21 @@ class SQLiteStore:
         with clear(self.path):
             return dict(self._base.execute("SELECT sequence, max(stop) FROM position GROUP BY sequence"))
 
+    def marks(self) -> dict[str, Mark]:
+        """See `Store`."""
+        with clear(self.path):
+            return read_marks(self._base)
+
+    def asked(self, sequence: str, since: int) -> Iterator[tuple[int, list[str]]]:
+        """See `Store`."""
+        with clear(self.path):
+            names = read_names(self._base)
+            rows = self._base.execute(
+                "SELECT first, query FROM ranking WHERE sequence=? AND first + length(query) / 4 > ? ORDER BY first",
+                (sequence, since),
+            )
+            yield from ((first, queries(codes, names)) for first, codes in rows)
+
     def balances(self, accounts: Sequence[str]) -> tuple[dict[tuple[str, str], Row], dict[str, int]]:
         """See `Store`."""
         balances: dict[tuple[str, str], Row] = {}
@@ -157,9 +176,19 @@ class SQLiteStore:
                 "INSERT INTO position VALUES (?, ?, ?)",
                 ((name, *span) for name, parts in spans.items() for span in parts),
             )
-            self._base.executemany("INSERT INTO ranking VALUES (?, ?, ?, ?)", map(packed, turn.stretches))
+            codes = self._coded(turn.marks)
+            rows = (packed(stretch, codes) for stretch in turn.stretches)
+            self._base.executemany("INSERT INTO ranking VALUES (?, ?, ?, ?, ?)", rows)
             self._base.execute("COMMIT")
         time.sleep(_YIELD)
+
+    def _coded(self, marks: Marks) -> dict[str, int]:
+        """Return the codes of queries; those that are new are given one."""
+        self._base.executemany(
+            "INSERT INTO query (name, candidates, entities) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            ((name, *mark) for name, mark in marks.items()),
+        )
+        return {name: code for code, name in read_names(self._base).items()}
 
     def _grown(self, stretches: Sequence[Stretch]) -> dict[str, tuple[tuple[int, int], ...]]:
         """Return the spans of the sequences of some stretches, these included."""
@@ -179,11 +208,10 @@ class SQLiteStore:
     def stretches(self, sequences: Sequence[str]) -> Iterator[Stretch]:
         """See `Store`."""
         with clear(self.path):
+            names = read_names(self._base)
             for name in sequences:
-                rows = self._base.execute(
-                    "SELECT sequence, first, length, item FROM ranking WHERE sequence=? ORDER BY first", (name,)
-                )
-                yield from map(unpacked, rows)
+                rows = self._base.execute("SELECT * FROM ranking WHERE sequence=? ORDER BY first", (name,))
+                yield from (unpacked(row, names) for row in rows)
 
     def ledger(self) -> Ledger:
         """See `Store`."""
@@ -222,5 +250,5 @@ def merge_files(parts: Sequence[Path], into: Path) -> Ledger:
             rankings += store.stretches(list(store.ledger().spans))
     with SQLiteStore(into, whole.config) as store:
         store.begin()
-        store.commit(Turn(rows_of(whole), counts, rankings))
+        store.commit(Turn(rows_of(whole), counts, rankings, whole.marks))
     return whole

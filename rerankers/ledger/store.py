@@ -10,6 +10,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.ledger.ledger import Config, Ledger, Row, join_spans
+from rerankers.ledger.marks import Mark, Marks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,8 @@ class Stretch(NamedTuple):
     ----------
     sequence, first
         its name, and the number of the first impression.
+    query
+        the query of each impression.
     length, item
         int32 (impressions,) and (items,): how long each ranking is, and all of them one after the other, as positions
         within their row of candidates.
@@ -31,17 +34,19 @@ class Stretch(NamedTuple):
 
     sequence: str
     first: int
+    query: Sequence[str]
     length: NDArray[np.int32]
     item: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """What one turn writes: the new values of what it has changed."""
+    """What one turn writes: the new values of what it has changed, and the marks of the queries that it has asked."""
 
     balances: Mapping[tuple[str, str], Row]
     counts: Mapping[str, int]
     stretches: Sequence[Stretch]
+    marks: Marks
 
 
 class Store(Protocol):
@@ -53,6 +58,17 @@ class Store(Protocol):
 
     def positions(self) -> dict[str, int]:
         """Return sequence -> the number of its next impression."""
+        ...
+
+    def marks(self) -> dict[str, Mark]:
+        """Return the marks of all queries that were served."""
+        ...
+
+    def asked(self, sequence: str, since: int) -> Iterable[tuple[int, list[str]]]:
+        """Return (number of the first impression, queries) of stretches of a sequence that end after ``since``.
+
+        They ascend.
+        """
         ...
 
     def balances(self, accounts: Sequence[str]) -> tuple[dict[tuple[str, str], Row], dict[str, int]]:
@@ -95,6 +111,7 @@ class MemoryStore:
     _counts: dict[str, int] = field(default_factory=dict)
     _spans: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     _stretches: list[Stretch] = field(default_factory=list)
+    _marks: dict[str, Mark] = field(default_factory=dict)
     _fresh: bool = True
 
     def begin(self) -> bool:
@@ -105,6 +122,15 @@ class MemoryStore:
     def positions(self) -> dict[str, int]:
         """See `Store`."""
         return {name: spans[-1][1] for name, spans in self._spans.items()}
+
+    def marks(self) -> dict[str, Mark]:
+        """See `Store`."""
+        return self._marks
+
+    def asked(self, sequence: str, since: int) -> Iterable[tuple[int, list[str]]]:
+        """See `Store`."""
+        late = (s for s in self.stretches([sequence]) if s.first + len(s.query) > since)
+        return [(stretch.first, list(stretch.query)) for stretch in late]
 
     def balances(self, accounts: Sequence[str]) -> tuple[dict[tuple[str, str], Row], dict[str, int]]:
         """See `Store`."""
@@ -118,6 +144,7 @@ class MemoryStore:
         self._balances.update(turn.balances)
         self._counts.update(turn.counts)
         self._stretches.extend(turn.stretches)
+        self._marks.update(turn.marks)
 
     def rollback(self) -> None:
         """See `Store`; what was computed is read anew in the next turn."""
@@ -130,7 +157,7 @@ class MemoryStore:
 
     def ledger(self) -> Ledger:
         """See `Store`."""
-        return Ledger.of(self.config, self._balances, self._counts, self._spans)
+        return Ledger.of(self.config, self._balances, self._counts, self._spans, self._marks)
 
     def close(self) -> None:
         """Do nothing: the ledger stays."""

@@ -1,8 +1,9 @@
-"""Fronts that jobs leave beside their measures: the best that can be had, query by query."""
+"""Fronts beside a job's measures: the best that can be had from what is believed, and from the truth behind a world."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,21 @@ import numpy as np
 import pyarrow as pa
 
 from rerankers._base.errors import InputError
+from rerankers.measures.evaluation import Evaluation, Options
+from rerankers.measures.names import parse_many
+from rerankers.measures.plan import plan
+from rerankers.measures.universe import Universe
+from rerankers.methods.fronts import WEIGHTS
+from rerankers.methods.pareto_optimal import ParetoOptimal
 from rerankers.stats.trade_off import Curve
+from rerankers.values import Block, Relevance, outer_join
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rerankers.stages.gathered import JobResults
+    from rerankers.stages.pool import Pool
+    from rerankers.values import Collection, GroupAlignment, Judgments, Ragged
 
 FILE = "fronts.parquet"
 SCHEMA = pa.schema(
@@ -24,7 +36,108 @@ SCHEMA = pa.schema(
 UTILITY = "utility"
 
 
-def write_fronts(folder: Path, fronts: Mapping[str, Mapping[float, Mapping[str, Mapping[str, float]]]]) -> None:
+TOLERANCE = 1e-6
+
+Fronts = Mapping[str, Mapping[float, Mapping[str, Mapping[str, float]]]]
+"""Name -> weight of utility -> measure -> query id -> value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """What fronts are computed on: queries with beliefs, their judgments and how they are judged.
+
+    Attributes
+    ----------
+    block
+        the queries, with beliefs; groups are taken from ``groups``.
+    units
+        B query ids.
+    judgments, groups, options
+        as of `rerankers.measures.evaluation.Evaluation`.
+    """
+
+    block: Block
+    units: Sequence[str]
+    judgments: Judgments
+    groups: Mapping[str, GroupAlignment]
+    options: Options
+
+
+def fronts_of(scene: Scene, truth: NDArray[np.float64] | None) -> Fronts:
+    """Return the plug-in front of a job's beliefs and the front of the truth, for documents and for groups.
+
+    A point is the policy that is best, for one weight of utility, by what is believed; its values are what the
+    judgments say of it. The fronts for groups need exactly one attribute. Without probabilities there is no plug-in
+    front, without a truth no true one.
+
+    Parameters
+    ----------
+    truth
+        float64 (nnz,), the probabilities that the grades were drawn with; None where nobody knows them.
+    """
+    beliefs = {}
+    if scene.block.relevance.probability is not None:
+        beliefs["plug-in front"] = Relevance(scene.block.relevance.probability, "probability", "model")
+    if truth is not None:
+        beliefs["true front"] = Relevance(truth, "probability", "truth")
+    aims = {"documents": ("EEL", ParetoOptimal(tolerance=TOLERANCE))}
+    if len(scene.groups) == 1:
+        aims["groups"] = ("group_EEL", ParetoOptimal(individual=0.0, group=1.0, tolerance=TOLERANCE))
+    return {
+        f"{name}, {whose}": _points(scene, replace(scene.block, estimates=one, groups=scene.groups), method, loss)
+        for name, one in beliefs.items()
+        for whose, (loss, method) in aims.items()
+    }
+
+
+def scene_of_pool(
+    pool: Pool, options: Options, truth: NDArray[np.float64] | None
+) -> tuple[Scene, NDArray[np.float64] | None]:
+    """Return what fronts of a job are computed on, and the truth about it: its judged queries that have candidates.
+
+    ``truth`` is that of all candidates of the pool.
+    """
+    universe = Universe(pool.candidates, pool.judgments, "union")
+    rows = np.nonzero(universe.query_judged & (pool.candidates.lengths > 0))[0]
+    part = pool.candidates.with_columns(place=np.arange(pool.candidates.nnz)).take(rows)
+    place = part.columns["place"]
+    estimates = None if pool.estimates is None else pool.estimates.at(place)
+    block = Block(part, pool.topics.stream[part.query], estimates=estimates, browsing=options.model)
+    judgments = pool.judgments.take(np.nonzero(np.isin(pool.judgments.query, part.query))[0])
+    scene = Scene(block, pool.topics.ids.take(part.query), judgments, pool.groups, options)
+    return scene, None if truth is None else truth[place]
+
+
+def truth_of(collection: Collection, over: Ragged) -> NDArray[np.float64] | None:
+    """Return the probabilities of relevance behind the grades, float64 (nnz,); None where nobody knows them.
+
+    ``over`` are rows over the collection's codes. A pair that is not judged has none: it cannot be relevant.
+    """
+    chance = collection.truth.get("relevance_probability")
+    if chance is None:
+        return None
+    join = outer_join(over, collection.judgments)
+    found: NDArray[np.float64] = join.from_right(np.asarray(chance, dtype=np.float64))[join.left]
+    return found
+
+
+def _points(
+    scene: Scene, block: Block, method: ParetoOptimal, loss: str
+) -> Mapping[float, Mapping[str, Mapping[str, float]]]:
+    measures = parse_many([UTILITY, loss])
+    keys = plan(measures, list(scene.groups))
+    points = {}
+    for weight in WEIGHTS:
+        policy = replace(method, utility=weight).policy(block)
+        evaluation = Evaluation(policy, scene.judgments, scene.groups, scene.options)
+        points[weight] = {
+            key: dict(zip(scene.units, measure.per_unit(evaluation).value.tolist(), strict=True))
+            for key, measure in keys.items()
+        }
+    return points
+
+
+def write_fronts(folder: Path, fronts: Fronts) -> None:
     """Write fronts: name -> weight -> measure (``utility`` among them) -> unit -> value."""
     import pyarrow.parquet as pq
 

@@ -45,6 +45,8 @@ class MeasureOptions:
         ranks that carry exposure, in every exposure measure and its target; None for all.
     exposure
         ``auto``: exact where the policy has a closed form, else from draws; ``draws``: always from draws.
+    fronts
+        whether the best trade-offs are computed as well, see `rerankers.stages.fronts`.
     confidence, resamples
         of the bootstrap intervals over queries.
     """
@@ -52,6 +54,7 @@ class MeasureOptions:
     names: list[str] | None = None
     cutoff: int | None = None
     exposure: str = "auto"
+    fronts: bool = False
     confidence: float = 0.95
     resamples: int = 2000
 

@@ -22,6 +22,7 @@ from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.aim import ready_target
 from rerankers.stages.block import RerankBlock, Reranked
 from rerankers.stages.estimates import Estimates, model_estimates
+from rerankers.stages.fronts import fronts_of, scene_of_pool, truth_of, write_fronts
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import Pool, make_pool
@@ -119,6 +120,10 @@ def run(job: RunJob, folder: Path) -> ReportData:
         quality = quality_of(job, pool)
         if quality is not None:
             write_text(staging / "relevance.json", quality.json)
+        if job.measures.fronts:
+            truth = truth_of(known, retrieved.candidates)
+            write_fronts(staging, fronts_of(*scene_of_pool(pool, _options(job, pool), truth)))
+            watch.lap("fronts")
         account = Account(
             title=f"{job.name} on {collection.name}",
             summary=summary_of(job, collection, pool, estimates, asked, outcome),

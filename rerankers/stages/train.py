@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from tqdm import tqdm
 
 from rerankers._base.files import write_text
@@ -20,6 +21,7 @@ from rerankers.learning.store import query_keys, write_model
 from rerankers.measures.evaluation import Options
 from rerankers.stages.checkpoints import checkpoints
 from rerankers.stages.estimates import beliefs_of_training
+from rerankers.stages.fronts import Scene, fronts_of, truth_of, write_fronts
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import make_pool
@@ -27,6 +29,7 @@ from rerankers.stages.relevance_quality import Judged, Quality, relevance_qualit
 from rerankers.stages.results import MeasureOptions, Results, check_max_grade, publish
 from rerankers.stages.train_records import account_of, card_of, data_mark, write_tables
 from rerankers.stages.train_results import measured
+from rerankers.values import Block, Candidates
 
 if TYPE_CHECKING:
     from rerankers.collections import Aligned
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from rerankers.learning.rows import LearningRows
     from rerankers.report import ReportData
     from rerankers.retrieval import Retriever
-    from rerankers.values import Candidates, Collection, Counts, GroupAlignment
+    from rerankers.values import Collection, Counts, GroupAlignment
 
 CHECKPOINTS = "checkpoints-1"
 
@@ -90,6 +93,11 @@ def train(job: TrainJob, folder: Path) -> ReportData:
             if quality is not None:
                 write_text(staging / "relevance.json", quality.json)
             watch.lap("measures")
+            if job.measures.fronts:
+                write_fronts(
+                    staging, fronts_of(_scene(job, data, fit, card), truth_of(data.collection, data.rows.over))
+                )
+                watch.lap("fronts")
             account = account_of(job, data, fit, card, results, quality)
             return publish(staging, results, account, job.measures, _options(job, data), watch)
 
@@ -168,6 +176,20 @@ def _judged(job: TrainJob, data: Learnable, fit: CrossFit, card: Card) -> tuple[
     measures = job.measures
     quality = relevance_quality(pairs, groups, seed=job.seed, resamples=measures.resamples, level=measures.confidence)
     return results, quality
+
+
+def _scene(job: TrainJob, data: Learnable, fit: CrossFit, card: Card) -> Scene:
+    """Return what fronts are computed on: the training queries, believed in by models that did not see them."""
+    rows, judgments = data.rows, data.collection.judgments
+    options = _options(job, data)
+    block = Block(
+        Candidates(rows.over.query, rows.over.indptr, rows.over.doc),
+        rows.stream,
+        estimates=beliefs_of_training(fit, card.scores),
+        browsing=options.model,
+    )
+    own = judgments.take(np.nonzero(np.isin(judgments.query, rows.over.query))[0])
+    return Scene(block, rows.qids, own, data.aligned.alignments, options)
 
 
 def _write(job: TrainJob, data: Learnable, fit: CrossFit, folder: Path) -> Card:

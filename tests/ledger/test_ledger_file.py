@@ -19,6 +19,7 @@ from serve_in_a_process import LENGTH, METHODS, SEQUENCES
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.ledger import Memory, SQLite, SQLiteStore, merge_files, open_ledger, show
+from rerankers.ledger.marks import Mark
 from rerankers.ledger.store import Stretch, Turn
 
 HERE = Path(__file__).parent
@@ -169,8 +170,8 @@ def test_files_that_are_no_ledger(tmp_path: Path) -> None:
 
 
 def turn(number: int) -> Turn:
-    stretch = Stretch("s", number, np.array([1], np.int32), np.array([0], np.int32))
-    return Turn({("a", "x" * 3000 + str(number)): (1, 2, 0)}, {"a": number + 1}, [stretch])
+    stretch = Stretch("s", number, ["q"], np.array([1], np.int32), np.array([0], np.int32))
+    return Turn({("a", "x" * 3000 + str(number)): (1, 2, 0)}, {"a": number + 1}, [stretch], {"q": Mark("c", "e")})
 
 
 def fill(store: SQLiteStore) -> None:
