@@ -10,6 +10,7 @@ from rerankers._overrides import RENAMED
 
 HEADER = {
     "run": "fair-rerank run: retrieve, rerank, draw rankings, measure their expected exposure, report.",
+    "train": "fair-rerank train: learn a scorer of candidates from judged queries.",
     "evaluate": "fair-rerank evaluate: judge run files against qrels (and groups).",
     "submit": "fair-rerank submit: write the submission to a TREC Fair Ranking track from a run or a policy.",
     "validate": "fair-rerank validate: check a submission to a TREC Fair Ranking track.",
@@ -26,6 +27,11 @@ Change a line:     fair-rerank run method.temperature=0.5 samples=50 output=outp
 Choose an option:  fair-rerank run method=uniform groups=none
 Sweep:             fair-rerank run --multirun method=plackett_luce,uniform
 Your own configs:  fair-rerank run --config-dir mine method=mine""",
+    "train": """\
+Example:           fair-rerank train model=lightgbm objective=lambdarank collection.split=train output=model
+Then:              fair-rerank run method.model=model collection.split=eval
+A fair one:        fair-rerank train objective=exact_exposure objective.fairness_weight=0.5 groups.attribute=economy
+Sweep:             fair-rerank train --multirun objective.fairness_weight=0,0.5,1,2 output=front""",
     "evaluate": """\
 Example:           fair-rerank evaluate run=my.run.gz qrels=qrels.txt groups=groups.csv browsing.patience=0.9
 Several runs:      fair-rerank evaluate run=[a.run,b.run] qrels=qrels.txt

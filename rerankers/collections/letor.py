@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 FILE_NAMES = ("{}.txt", "{}.svm", "{}.svmlight", "{}.libsvm", "{}.letor", "rank.{}", "{}")
 _ALSO = {"valid": ("vali", "validation"), "vali": ("valid", "validation"), "validation": ("vali", "valid")}
 _LOWEST, _HIGHEST = -32768, 32767
+MOST_FEATURES = 10_000  # unless the config says that there are more: columns are dense
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,10 @@ class Letor:
 
     def _names(self, table: SvmlightTable, problems: Problems) -> tuple[str, ...]:
         width = table.width
+        if self.features is None and width > MOST_FEATURES:
+            mend = "Mend the file, or say so: collection.features=N"
+            problems.add(None, f"a feature number of {width:,}", f"at most {MOST_FEATURES:,}", mend)
+            problems.raise_if_any()
         if self.features is not None and width > self.features:
             problems.add(None, f"{width} features", f"at most {self.features}, as collection.features says")
         count = max(width, self.features or 0, 1)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rerankers._base.errors import ConfigError, InputError
 
 FORMAT = "model-1"
+QUERIES, CALIBRATION = "queries.parquet", "calibration.yaml"
+SCORES = ("score", "logit", "log_odds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,9 @@ class Card:
         missing = [name for name in names if name not in plain]
         if missing:
             raise InputError.one(where, f"no {', '.join(missing)}", "a complete card", mend="Train the model again")
+        for name, fits in _FITS.items():
+            if not fits(plain[name]):
+                raise InputError.one(where, f"{name}: {plain[name]!r}", "what training writes", mend="Train again")
         return cls(**{name: plain[name] for name in names})
 
     def plain(self) -> dict[str, Any]:
@@ -123,6 +128,36 @@ class Card:
                 f"{where}: the model was trained for the groups {', '.join(names)} of {attribute!r}, the job has "
                 f"{', '.join(groups[attribute])}; expected the same groups"
             )
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _files(value: object) -> bool:
+    fits = isinstance(value, Mapping) and all(isinstance(one, str) for pair in value.items() for one in pair)
+    return fits and {QUERIES, CALIBRATION} <= set(value)  # type: ignore[call-overload]
+
+
+def _groups(value: object) -> bool:
+    named = isinstance(value, Mapping) and isinstance(value.get("attribute"), str) and _texts(value.get("groups"))
+    return value is None or named
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("queries"), int)
+
+
+_FITS: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("learner", "tier", "collection", "data"), lambda value: isinstance(value, str)),
+    "scores": lambda value: value in SCORES,
+    "feature_names": _texts,
+    **dict.fromkeys(("features", "model", "objective", "versions"), lambda value: isinstance(value, Mapping)),
+    "browsing": lambda value: value is None or isinstance(value, str),
+    "groups": _groups,
+    "counts": _counts,
+    "files": _files,
+}
 
 
 def _some(names: Sequence[str]) -> str:

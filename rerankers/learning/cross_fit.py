@@ -90,7 +90,8 @@ class CrossFit:
     score
         float64 (nnz,), of each training pair by the model that did not see its query; None without folds.
     probability
-        likewise, calibrated by the scores of the other folds; None without folds or without calibration.
+        likewise, calibrated by the scores of the other folds; None without folds or without calibration. The models
+        behind those scores, unlike the one of the pair itself, have seen the pair's fold.
     calibrator
         of the final model's scores, fitted on ``score``; None without calibration.
     """
@@ -197,6 +198,12 @@ class _Runner:
         if split and self.valid is not None:
             held = self.valid
         elif split and job.validation.stop > 0:
+            topics = len(np.unique(rows.topic))
+            if topics < 2:
+                raise ConfigError(
+                    f"validation.stop: found {job.validation.stop}, and a fit ({name}) on {topics} topic; expected at "
+                    "least 2 topics, of which one is held back, or validation.stop=0"
+                )
             back = holdout(rows.topic, rows.stream, job.validation.stop, job.seed)
             train, held = rows.take(np.nonzero(~back)[0]), rows.take(np.nonzero(back)[0])
         learner = job.learner if iterations is None else job.learner.with_iterations(iterations)

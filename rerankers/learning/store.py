@@ -17,7 +17,7 @@ from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers._base.files import write_text
 from rerankers._base.fingerprint import file_fingerprint, fingerprint
 from rerankers.learning.calibration import calibrator_from_plain
-from rerankers.learning.card import Card
+from rerankers.learning.card import CALIBRATION, QUERIES, Card
 from rerankers.learning.cross_fit import FINAL, NO_FOLD, fold_name
 from rerankers.values import Relevance
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from rerankers.learning.calibration import Calibrator
     from rerankers.learning.cross_fit import CrossFit
     from rerankers.learning.learner import Scorer
-    from rerankers.values import Candidates, Collection
+    from rerankers.values import Candidates, Ragged, Topics
 
-CARD, QUERIES, CALIBRATION = "model.yaml", "queries.parquet", "calibration.yaml"
+CARD = "model.yaml"
 SCORERS = {
     "additive": "rerankers.learning.additive:AdditiveScorer",
     "lightgbm": "rerankers.learning.boosting:TreeScorer",
@@ -118,16 +118,20 @@ class TrainedModel:
         return Relevance(score, "logit" if self.card.scores == "logit" else "score", self.source, probability)
 
 
-def query_keys(collection: Collection) -> list[str]:
-    """Return what makes each query of a collection this query and no other: its id and text.
+def query_keys(topics: Topics, candidates: Ragged, features: FeatureTable) -> list[str]:
+    """Return what makes the query of each row this query and no other: its id and text.
 
-    A query without a text is known by its id within its collection.
+    A query without a text is known by the features of its candidates, whatever their order and its id.
     """
-    names = collection.topics.ids.names.to_pylist()
-    return [
-        fingerprint(qid, text or ["", collection.fingerprint])
-        for qid, text in zip(names, collection.topics.text, strict=True)
-    ]
+    names = topics.ids.names.to_pylist()
+    keys = []
+    for row, code in enumerate(candidates.query.tolist()):
+        if topics.text[code]:
+            keys.append(fingerprint(names[code], topics.text[code]))
+        else:
+            values = features.values[candidates.row(row)]
+            keys.append(fingerprint(values[np.lexsort(values.T)] if len(values) else names[code]))
+    return keys
 
 
 def write_model(folder: Path, card: Card, fit: CrossFit, qids: Sequence[str], keys: Sequence[str]) -> Card:

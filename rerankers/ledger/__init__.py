@@ -2,6 +2,10 @@
 
 A ledger books, for every entity (document, author or group), the exposure it was served and the exposure it is due.
 Controllers choose each ranking with the ledger in view; `rerankers.methods` has the methods that set them up.
+
+A ledger is the account of one configuration. It also keeps, of every query that it has served, what the candidates were
+and who has accounts for them, and of every impression which query was asked: jobs that say otherwise are refused before
+anything is served (`rerankers.ledger.continued`). Beliefs about relevance are no part of this, since they may grow.
 """
 
 from rerankers.ledger.book import SCOPES
@@ -11,12 +15,13 @@ from rerankers.ledger.equity import Equity
 from rerankers.ledger.impressions import Impressions
 from rerankers.ledger.job import Controller, Job
 from rerankers.ledger.ledger import Ledger, check_config, merge
+from rerankers.ledger.merged import merge_files
 from rerankers.ledger.plan import Planner
 from rerankers.ledger.rows import TARGETS, UNITS, Rows, believed_browsing, expected_target, make_rows
 from rerankers.ledger.scored import ACCOUNTING, Scored
 from rerankers.ledger.show import show
 from rerankers.ledger.sqlite_file import open_ledger
-from rerankers.ledger.sqlite_store import SQLite, SQLiteStore, merge_files
+from rerankers.ledger.sqlite_store import SQLite, SQLiteStore
 from rerankers.ledger.store import Memory, MemoryStore, Store
 
 __all__ = [

@@ -73,7 +73,7 @@ class Continued:
         if stale:
             check_marks("ledger", self.marks, store.marks(), self._attribute)
             self._check_start(position)
-            for code in np.flatnonzero((position > self._compared)).tolist():
+            for code in np.flatnonzero(position > self._compared).tolist():
                 self._check_queries(code, int(position[code]), store)
         self._compared = np.maximum(self._compared, position)
         return np.flatnonzero(seen.number >= position[seen.sequence])

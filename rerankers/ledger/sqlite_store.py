@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerankers._base.errors import ConfigError, InputError
-from rerankers.ledger.ledger import Config, Ledger, Row, check_config, join_spans, merge, rows_of
+from rerankers.ledger.ledger import Config, Ledger, Row, check_config, join_spans
+from rerankers.ledger.marks import Mark, Marks
 from rerankers.ledger.sqlite_file import (
     APPLICATION,
     TABLES,
     VERSION,
     clear,
-    open_ledger,
     packed,
     plain,
     queries,
@@ -26,7 +26,6 @@ from rerankers.ledger.sqlite_file import (
     read_names,
     unpacked,
 )
-from rerankers.ledger.marks import Mark, Marks
 from rerankers.ledger.store import CHUNK, Stretch, Turn, check_chunk, spans_of
 
 _POLL = 0.0005  # seconds between two looks whether it is one's turn
@@ -36,6 +35,11 @@ _YIELD = 0.001  # seconds left to others after a turn
 @dataclass(frozen=True, slots=True)
 class SQLite:
     """Keep the ledger in a file that outlives the job.
+
+    A job continues what the file has served: with the same configuration, candidates and entities, and sequences that
+    begin as they did. Otherwise it is refused before anything is written. What is believed about relevance may change
+    from job to job, as it does where feedback comes in: it is no part of the configuration, rankings that were served
+    stay as they are, and later ones heed what is believed then.
 
     Attributes
     ----------
@@ -227,28 +231,3 @@ class SQLiteStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def merge_files(parts: Sequence[Path], into: Path) -> Ledger:
-    """Add up ledgers that were kept apart, their rankings included, in a new file; see `rerankers.ledger.merge`.
-
-    Raises
-    ------
-    InputError
-        as `merge`, and where ``into`` exists.
-    MissingError
-        when one of the files is not there.
-    """
-    if into.exists():
-        raise InputError.one(str(into), "a file", "none: a merged ledger is a new one")
-    whole = merge([open_ledger(part) for part in parts])
-    counts = dict(zip(whole.accounts.names.to_pylist(), whole.impressions.tolist(), strict=True))
-    rankings: list[Stretch] = []
-    for part in parts:
-        config = open_ledger(part).config
-        with SQLiteStore(part, config) as store:
-            rankings += store.stretches(list(store.ledger().spans))
-    with SQLiteStore(into, whole.config) as store:
-        store.begin()
-        store.commit(Turn(rows_of(whole), counts, rankings, whole.marks))
-    return whole

@@ -77,8 +77,8 @@ def reliability_picture(bins: Sequence[Bin]) -> Picture | None:
         "reliability",
         "Reliability of the probabilities",
         "Pairs in bins of equal size by predicted probability of relevance: the mean prediction against the share that "
-        "was judged relevant, with its interval. On the diagonal a probability means what it says. Each "
-        "prediction comes from a model, and a calibration, that saw neither the query nor its judgments.",
+        "was judged relevant, with its interval. On the diagonal a probability means what it says. Each prediction "
+        "comes from a model that saw neither the query nor its judgments, and a calibration of other queries.",
         alt,
         BINS,
         [(one.part, one.predicted, one.observed, one.low, one.high, one.pairs) for one in bins],

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerankers._base.errors import ConfigError
+from rerankers._base.errors import ConfigError, InputError
 from rerankers._conf import build
-from rerankers.learning.store import TrainedModel, query_keys, read_model
+from rerankers.features import FeatureSet
+from rerankers.learning.store import CARD, TrainedModel, query_keys, read_model
 from rerankers.methods import TIERS
 from rerankers.values import Relevance
 
@@ -66,8 +67,10 @@ def model_estimates(
     model.card.check_browsing(str(browsing), where)
     model.card.check_groups({name: one.groups for name, one in groups.items()}, where)
     features = build(model.card.features, allowed, f"{where}: features")
+    if not isinstance(features, FeatureSet):
+        raise InputError.one(f"{where}/{CARD}", f"features of {type(features).__name__}", "a FeatureSet")
     table = features.compute(collection, candidates, cache, allowed)
-    keys = [query_keys(collection)[code] for code in candidates.query] if len(candidates) else []
+    keys = query_keys(collection.topics, candidates, table)
     relevance = model.estimates(table, candidates, keys)
     seen = sum(key in model.fold_of for key in keys)
     counts = {**table.counts, **({"training_queries_scored_by_models_that_did_not_see_them": seen} if seen else {})}

@@ -17,6 +17,14 @@ from rerankers.report import remove_pictures
 LOCK = ".fair-rerank.lock"
 UNFINISHED = ".fair-rerank-unfinished"
 FINISHED = ".fair-rerank-finished"
+OWN = (
+    *("run.parquet", "run.trec.gz", "policy.parquet", "measures.parquet", "measures.json", "measures.csv"),
+    *("report.html", "config.yaml", "relevance.json", "fronts.parquet"),
+    *("model.yaml", "queries.parquet", "calibration.yaml", "training.csv", "validation.parquet"),
+)
+"""Files that jobs write: those that an earlier job left and this one does not go."""
+OWN_FOLDERS = ("final", "fold-*")
+"""Folders of a model's scorers, likewise."""
 LAST = "metadata.yaml"
 """The file that is taken away first and put in place last: where it is, the folder is of one job."""
 
@@ -94,6 +102,11 @@ def _publish(staging: Path, folder: Path) -> None:
     files = _files(staging)
     if (folder / LAST).exists():  # a move that goes on after a stop has already been here
         remove_pictures(folder)
+        if (folder / "model.yaml").exists():
+            for path in (path for pattern in OWN_FOLDERS for path in folder.glob(pattern)):
+                shutil.rmtree(path, ignore_errors=True)
+        for name in OWN:
+            (folder / name).unlink(missing_ok=True)
         (folder / LAST).unlink()
     for place in files:
         (folder / place).parent.mkdir(parents=True, exist_ok=True)

@@ -92,7 +92,9 @@ def relevance_quality(
         "pairs": over.nnz,
         "relevant": int(relevant.sum()),
         "AUC_pooled": _plain(across.pooled),
+        "AUC_pooled_of": "scores" if relevance.probability is None else "probabilities",
         "AUC_per_query": _plain(by_value.within),
+        "AUC_per_query_of": "scores",
         "counts": dict(by_value.counts),
     }
     tables, pictures = [_areas(across.pooled, by_value.within, level)], list[Picture]()

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from tqdm import tqdm
 
-from rerankers._base.fingerprint import fingerprint
 from rerankers.execution import block_bounds
 from rerankers.ledger import Impressions, Memory, Served, SQLite, canonical
 from rerankers.stages.block import seen_by
 from rerankers.stages.pool import Pool
-from rerankers.values import Block, Ids, Relevance
+from rerankers.values import Block, Relevance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,23 +58,6 @@ class Outcome:
     served: Served
     counts: Mapping[str, int]
     loss: float
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A ledger of certain candidates: rankings are kept as places in them, and would mean others elsewhere."""
-
-    ledger: Memory | SQLite
-    candidates: str
-
-    @property
-    def chunk(self) -> int:
-        """Impressions between two commits."""
-        return self.ledger.chunk
-
-    def open(self, config: Mapping[str, object]) -> Any:
-        """Open the ledger; its configuration says what the candidates are."""
-        return self.ledger.open({**config, "candidates": self.candidates})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,8 +107,8 @@ def serve(
     Raises
     ------
     InputError
-        for a ledger of another configuration or of other candidates, one that cannot be written, and impressions that
-        do not continue it.
+        for a ledger of another configuration, of other candidates, authors or groups, or of another sequence, all
+        before anything is served; and for one that cannot be written.
     """
     seen = seen_by(method, pool.groups, pool.authors)
     if isinstance(ledger, Memory) and impressions.apart(method.scope):
@@ -135,25 +117,15 @@ def serve(
     block = Block(
         pool.candidates, pool.stream, seen, estimates=pool.estimates, browsing=browsing, seed=seed
     )  # methods with a ledger aim at no target=
-    bound = Bound(ledger, candidates_mark(pool))
     with tqdm(total=len(impressions), unit="impression", disable=None, leave=False) as bar:
-        # What it is bound to is not the business of the method, which opens it as any other ledger.
         added: list[int] = []
 
         def tell(number: int) -> None:
             added.append(number)
             bar.update(number)
 
-        served, book = method.serve(block, impressions, bound, pool.docs, tell)
+        served, book = method.serve(block, impressions, ledger, pool.docs, tell)
     return Outcome(served, _counts(impressions, len(book.accounts), len(impressions) - sum(added)), book.loss)
-
-
-def candidates_mark(pool: Pool) -> str:
-    """Return a fingerprint of the candidates by name; judged documents that are none do not enter."""
-    over = pool.candidates
-    used, code = np.unique(over.doc, return_inverse=True)
-    names = Ids.of(pool.docs.names.take(used), "document").fingerprint
-    return fingerprint("candidates", pool.topics.ids.take(over.query), over.indptr, code.astype(np.int32), names)
 
 
 def _apart(task: ServeShard, pool: Pool, impressions: Impressions, scope: str, execution: Executor) -> Outcome:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
+from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
 from rerankers._base.fingerprint import fingerprint
 from rerankers.learning.card import Card
@@ -80,12 +81,12 @@ def train(job: TrainJob, folder: Path) -> ReportData:
     watch = Stopwatch()
     with claimed(folder) as staging:
         data = _learnable(job, job.collection, watch)
-        valid = None if job.valid is None else _learnable(job, job.valid, watch).rows
+        valid = None if job.valid is None else _held_back(job, data, watch)
         job = _completed(job, data)
-        mark = fingerprint(data_mark(data), str(job.fitting), [] if valid is None else valid.features)
+        mark = fingerprint(data_mark(data), str(job.fitting), None if valid is None else data_mark(valid))
         with checkpoints(job.cache / CHECKPOINTS / mark) as kept:
             with _progress() as show:
-                fit = cross_fit(data.rows, job.fitting, valid, kept, show)
+                fit = cross_fit(data.rows, job.fitting, None if valid is None else valid.rows, kept, show)
             watch.lap("fit")
             card = _write(job, data, fit, staging)
             watch.lap("write model")
@@ -136,6 +137,32 @@ def _learnable(job: TrainJob, source: Any, watch: Stopwatch) -> Learnable:
     rows, counts = learning_rows(known.topics, retrieved.candidates, known.judgments, table, alignment)
     watch.lap("features")
     return Learnable(known, retrieved.candidates, table, aligned, alignment, rows, counts, retrieved.counts)
+
+
+def _held_back(job: TrainJob, data: Learnable, watch: Stopwatch) -> Learnable:
+    """Return the other collection that early stopping looks at.
+
+    Raises
+    ------
+    ConfigError
+        when training queries are among its queries: they would be scored by models that have seen them.
+    """
+    valid = _learnable(job, job.valid, watch)
+    known = set(_keys(data))
+    both = [qid for qid, key in zip(valid.rows.qids, _keys(valid), strict=True) if key in known]
+    if both:
+        raise ConfigError(
+            f"validation: found {len(both)} training queries among the {len(valid.rows)} that early stopping looks at "
+            f"(query {both[0]!r}); expected other queries. Look at validation.path and validation.split"
+        )
+    return valid
+
+
+def _keys(data: Learnable) -> list[str]:
+    """Return the keys of the training queries, in their order."""
+    rows = data.rows
+    table = replace(data.table, values=rows.features)
+    return query_keys(data.collection.topics, rows.over, table)
 
 
 @contextmanager
@@ -194,7 +221,7 @@ def _scene(job: TrainJob, data: Learnable, fit: CrossFit, card: Card) -> Scene:
 
 def _write(job: TrainJob, data: Learnable, fit: CrossFit, folder: Path) -> Card:
     """Write the model, and the scores of unseen queries; return the model's card."""
-    rows, keys = data.rows, query_keys(data.collection)
-    card = write_model(folder, card_of(job, data, fit), fit, rows.qids, [keys[code] for code in rows.over.query])
+    rows = data.rows
+    card = write_model(folder, card_of(job, data, fit), fit, rows.qids, _keys(data))
     write_tables(folder, rows, fit, data.collection.docs)
     return card

@@ -50,6 +50,8 @@ def train_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[s
         the overrides, for the metadata.
     """
     check_keys(config, TRAIN_KEYS)
+    if not isinstance(config["validation"], Mapping):
+        raise ConfigError(f"validation: found {config['validation']!r}; expected its options, see train --help")
     seed = whole_number(config, "seed")
     browsing = build_part(config, "browsing")
     objective = _objective(config, browsing)

@@ -71,7 +71,9 @@ def card_of(job: TrainJob, data: Learnable, fit: CrossFit) -> Card:
 
 def write_tables(folder: Path, rows: LearningRows, fit: CrossFit, docs: Ids) -> None:
     """Write ``training.csv``, every point of every fit, and ``validation.parquet``, the scores of unseen queries."""
-    names = list(dict.fromkeys(name for curve in fit.curves.values() for point in curve for name in point.values))
+    found: set[str] = {name for curve in fit.curves.values() for point in curve for name in point.values}
+    names: list[str] = [name for name in ("train", "valid", "monitor") if name in found]
+    names += sorted(found.difference(names))  # a resumed fit may have met them in another order
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["fit", "iteration", "seconds", *names])

@@ -19,13 +19,13 @@ from tests.cli.conftest import Run
 QIDS = ("q1", "q2")
 
 
-def left(path: Path, *sequences: str, strength: float = 1.0) -> Path:
+def left(path: Path, *sequences: str, strength: float = 1.0, names: str = "d") -> Path:
     """Leave a ledger that has served some of the sequences a, b and c."""
     over = Candidates(np.arange(2), np.array([0, 3, 5]), np.array([0, 1, 2, 1, 3]), {"score": np.arange(5.0)})
     block = Block(over, query_streams(QIDS), {}, browsing=GERR())
     codes = np.array([ord(name) - ord("a") for name in sequences for _ in range(4)])
     asked = Impressions.of(("a", "b", "c"), codes, np.arange(len(codes)) % 2, QIDS, Ids.of(QIDS), over)
-    docs = Ids.of([f"d{code}" for code in range(4)])
+    docs = Ids.of([f"{names}{code}" for code in range(4)])
     FairCo(scope="sequence", strength=strength).serve(block, asked, SQLite(str(path)), docs)
     return path
 
@@ -59,6 +59,7 @@ def test_what_cannot_be_merged(command: Run, tmp_path: Path) -> None:
     for words, text in (
         ([str(a), str(again)], "impressions 0 to 3 of sequence a twice"),
         ([str(a), str(other)], "strength=2.0"),
+        ([str(a), str(left(tmp_path / "e.sqlite", "b", names="e"))], "other candidates than the ledger was kept with"),
         ([str(a), str(left(tmp_path / "b.sqlite", "b"))], "a merged ledger is a new one"),
     ):
         into = a if "new one" in text else tmp_path / "into.sqlite"

@@ -184,6 +184,33 @@ def test_what_is_refused(command: Run, tiny: Path, tiny_run: Path, tmp_path: Pat
             assert text in found[2], (more, found)
 
 
+def test_a_ledger_is_not_taken_for_another_one(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
+    """A sequence, candidates or authors that changed under the same names: refused, and the file is as it was."""
+    path = tmp_path / "l.sqlite"
+    options = ("method=fair_co", "method.scope=corpus", "method.entities=authors", "groups=none")
+    ledger = ("ledger=sqlite", f"ledger.path={path}", f"output={tmp_path / 'out'}")
+
+    def run(*qids: str) -> tuple[int, str, str]:
+        sequence = written(tmp_path / "s.csv", *qids)
+        return command(*words(tiny, tiny_run, *options, f"sequence={sequence}", *ledger))
+
+    assert run("q1", "q2")[0] == 0
+    kept, first, docs = path.read_bytes(), tiny_run.read_bytes(), tiny / "docs.jsonl"
+    code, _, err = run("q1", "q3", "q2")
+    assert (code, "impression 1 of 0 was of query 'q2' and is now of 'q3'" in err) == (1, True), err
+    tiny_run.write_bytes(first.replace(b"q1 Q0 c5", b"q1 Q0 d6"))
+    code, _, err = run("q3", "q2", "q1")
+    assert (code, "other candidates than the ledger was kept with, of 1 queries (q1)" in err) == (1, True), err
+    tiny_run.write_bytes(first)
+    listed = docs.read_bytes()
+    docs.write_bytes(listed.replace(b'["u1", "u2"]', b'["u1", "u3"]'))
+    code, _, err = run("q1", "q2")
+    assert (code, "other authors of the candidates than the ledger was kept with" in err) == (1, True), err
+    docs.write_bytes(listed)
+    assert path.read_bytes() == kept
+    assert run("q1", "q2", "q3")[0] == 0
+
+
 def test_a_collection_without_authors(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (tiny / "docs.jsonl").read_text().splitlines()]
     (tiny / "docs.jsonl").write_text("\n".join(json.dumps({"docno": x["docno"], "title": x["title"]}) for x in lines))

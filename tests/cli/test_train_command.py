@@ -212,6 +212,7 @@ def test_features_that_define_the_groups_raise_the_tier(command: Run, world: Pat
         (("objective.fairness_weight=0.1", "groups=none"), "groups: found the attributes none; expected one"),
         (("objective.unfairness=both", "objective.fairness_weight=1"), "objective.unfairness"),
         (("validation.folds=1",), "validation.folds: found 1"),
+        (("validation=null",), "validation: found None; expected its options"),
         (("validation.folds=99",), "at most as many folds as topics"),
         (("validation.monitor=nDGC@10",), "validation.monitor"),
         (("validation.path=elsewhere", "collection=generated"), "validation.path"),
@@ -287,3 +288,80 @@ def test_lambda_sweep_is_a_multirun(command: Run, world: Path, tmp_path: Path) -
         assert yaml.safe_load((folder / "config.yaml").read_text())["objective"]["fairness_weight"] == weight
         scores.append(np.array(pq.read_table(folder / "validation.parquet")["score"]))
     assert not np.array_equal(*scores)
+
+
+def letor(path: Path, draw: np.random.Generator, queries: int = 8) -> Path:
+    """Write queries without text: what makes them known is their features."""
+    lines = [
+        f"{int(draw.random() < 0.4)} qid:{query} 1:{draw.random()} 2:{draw.random()}"
+        for query in range(queries)
+        for _ in range(5)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def of_letor(path: Path, *more: str) -> list[str]:
+    given = ("collection=letor", f"collection.path={path}", "retriever=candidates", "retriever.by=none", "groups=none")
+    return [*given, "measures.resamples=20", *more]
+
+
+LINEAR = ("model=linear", "model.epochs=2", "objective=binary")
+
+
+def test_queries_without_text_are_known_by_their_features(command: Run, tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    path, model = letor(tmp_path / "d.txt", draw), tmp_path / "model"
+    assert command("train", *of_letor(path, *LINEAR, "validation.folds=0"), f"output={model}")[0] == 0
+    lines = path.read_text().splitlines()
+    other = tmp_path / "renamed.txt"
+    other.write_text("\n".join(line.replace("qid:3", "qid:77") for line in reversed(lines[5:])) + "\n")
+    code, _, err = command("run", *of_letor(other, f"method.model={model}", "samples=1"), f"output={tmp_path / 'out'}")
+    assert code == 2
+    assert "7 of the 7 queries were trained on" in err
+    new = letor(tmp_path / "new.txt", draw)
+    code, _, err = command("run", *of_letor(new, f"method.model={model}", "samples=1"), f"output={tmp_path / 'out'}")
+    assert code == 0, err
+
+
+def test_early_stopping_must_not_look_at_training_queries(command: Run, tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    folder = tmp_path / "folder"
+    path = letor(folder / "train.txt", draw)
+    (folder / "vali.txt").write_text("\n".join(path.read_text().splitlines()[:10]) + "\n")
+    words = of_letor(folder, *LINEAR, "collection.split=train", "validation.split=vali", "validation.folds=0")
+    code, _, err = command("train", *words, f"output={tmp_path / 'out'}")
+    assert code == 2
+    assert "found 2 training queries among the 2 that early stopping looks at" in err
+    letor(folder / "vali.txt", draw, 3)
+    code, _, err = command("train", *words, f"output={tmp_path / 'out'}")
+    assert code == 0, err
+
+
+def test_another_model_in_the_folder_leaves_nothing(command: Run, tmp_path: Path) -> None:
+    path = letor(tmp_path / "d.txt", np.random.default_rng(2))
+    output = tmp_path / "model"
+    assert command("train", *of_letor(path, *LINEAR, "validation.folds=2"), f"output={output}")[0] == 0
+    (output / "mine.txt").write_text("of the user")
+    assert (output / "fold-1").is_dir()
+    assert (output / "relevance.json").is_file()
+    assert command("train", *of_letor(path, *LINEAR, "validation.folds=0"), f"output={output}")[0] == 0
+    assert not list(output.glob("fold-*"))
+    assert not (output / "relevance.json").exists()
+    assert (output / "mine.txt").read_text() == "of the user"
+
+
+def test_a_feature_number_that_nobody_has(command: Run, tmp_path: Path) -> None:
+    path = letor(tmp_path / "d.txt", np.random.default_rng(3))
+    path.write_text(path.read_text().replace(" 2:", " 2000000000:", 1))
+    code, _, err = command("train", *of_letor(path, *LINEAR), f"output={tmp_path / 'out'}")
+    assert code == 1
+    assert "a feature number of 2,000,000,000; expected at most 10,000" in err
+
+
+def test_help(command: Run) -> None:
+    code, out, err = command("train", "--help")
+    assert code == 0, err
+    assert "objective.fairness_weight" in out
+    assert "fair-rerank run method.model=model" in out

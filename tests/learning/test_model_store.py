@@ -38,6 +38,7 @@ def card(rows: LearningRows, **changes: object) -> Card:
         "data": "mark",
         "seed": 0,
         "versions": {},
+        "counts": {"queries": len(rows)},
     }
     return Card(**(facts | changes))  # type: ignore[arg-type]
 
@@ -132,13 +133,21 @@ def test_what_is_no_model(tmp_path: Path, world: tuple[LearningRows, CrossFit]) 
         read_model(tmp_path)
     path = tmp_path / "model.yaml"
     plain = yaml.safe_load(path.read_text())
+    kept = {name: mark for name, mark in plain["files"].items() if (tmp_path / name).is_file()}
     for text, said in (
         ("a: [", "the YAML that training writes"),
         ("- 1", "list"),
         (yaml.safe_dump({**plain, "format": "model-0"}), "model-0"),
         (yaml.safe_dump({key: value for key, value in plain.items() if key != "tier"}), "no tier"),
-        (yaml.safe_dump({**plain, "files": {"../other": "mark"}}), "files inside the model's folder"),
-        (yaml.safe_dump({**plain, "files": {}, "learner": "os"}), "learner 'os'"),
+        (yaml.safe_dump({**plain, "files": plain["files"] | {"../other": "mark"}}), "files inside the model's folder"),
+        (yaml.safe_dump({**plain, "learner": "os"} | {"files": kept}), "learner 'os'"),
+        (yaml.safe_dump({**plain, "files": {}}), "files: {}"),
+        (yaml.safe_dump({**plain, "files": 5}), "files: 5"),
+        (yaml.safe_dump({**plain, "learner": ["x"]}), "learner: "),
+        (yaml.safe_dump({**plain, "feature_names": None}), "feature_names: None"),
+        (yaml.safe_dump({**plain, "groups": 3}), "groups: 3"),
+        (yaml.safe_dump({**plain, "counts": {}}), "counts: {}"),
+        (yaml.safe_dump({**plain, "scores": "foo"}), "scores: 'foo'"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=said):

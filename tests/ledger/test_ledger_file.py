@@ -162,7 +162,7 @@ def test_files_that_are_no_ledger(tmp_path: Path) -> None:
     SQLite(str(newer)).open({}).close()
     with sqlite3.connect(newer) as base:
         base.execute("PRAGMA user_version=99")
-    with pytest.raises(InputError, match="version 99"):
+    with pytest.raises(InputError, match=r"version 99; expected version 2\. Take a new ledger"):
         show(newer)
     for wrong in ({"chunk": 0}, {"path": ""}, {"timeout": -1.0}):
         with pytest.raises((InputError, ConfigError), match="ledger"):

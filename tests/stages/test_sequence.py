@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from rerankers.stages.sequence import (
     topics_apart,
     topics_in_turn,
 )
-from rerankers.stages.serve import candidates_mark, serve
+from rerankers.stages.serve import serve
 from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Relevance, Topics
 
 QIDS = ("7", "q b", "12", "40")
@@ -214,24 +215,38 @@ def test_workers_give_the_same_bits() -> None:
     np.testing.assert_array_equal(one.served.item, two.served.item)
 
 
-def test_a_ledger_of_other_candidates_is_refused(tmp_path: Path) -> None:
-    """Rankings are kept as places among the candidates: others of the same number would be ranked by mistake."""
-    one, other = pool(0), pool(1)
-    assert candidates_mark(one) != candidates_mark(other)
+def test_a_ledger_of_something_else_is_refused(tmp_path: Path) -> None:
+    """Rankings are kept as places among the candidates, balances by name: others would be mistaken for them."""
+    one, path = pool(0), tmp_path / "ledger.sqlite"
     shown = topics_in_turn(QIDS).impressions(TOPICS, one.candidates)
-    method, ledger = FairCo(scope="corpus"), SQLite(str(tmp_path / "ledger.sqlite"))
+    method, ledger = FairCo(scope="corpus", entities="authors"), SQLite(str(path))
     serve(method, one, shown, ledger, GERR(), 0, Serial())
-    with pytest.raises(InputError, match=r"a ledger of another configuration \(candidates="):
-        serve(method, other, shown, ledger, GERR(), 0, Serial())
-    with pytest.raises(InputError, match=r"a ledger of another configuration \(strength=1.0\)"):
-        serve(FairCo(scope="corpus", strength=2.0), one, shown, ledger, GERR(), 0, Serial())
+    kept = path.read_bytes()
+    assert one.authors is not None
+    moved = replace(one.authors, group=one.authors.group[::-1].copy())
+    turned = topics_in_turn(QIDS[::-1]).impressions(TOPICS, one.candidates)
+    for other, asked, options, text in (
+        (pool(1), shown, {}, "other candidates than the ledger was kept with"),
+        (replace(one, authors=moved), shown, {}, "other authors of the candidates than the ledger was kept with"),
+        (one, turned, {}, "a ledger of another sequence: impression 0 of topics was of query '7' and is now of '40'"),
+        (one, shown, {"strength": 2.0}, r"a ledger of another configuration \(strength=1.0\)"),
+    ):
+        with pytest.raises(InputError, match=text):
+            serve(replace(method, **options), other, asked, ledger, GERR(), 0, Serial())
+        assert path.read_bytes() == kept
 
 
-def test_judged_documents_do_not_change_the_mark() -> None:
-    world = pool()
+def test_judged_documents_are_no_candidates(tmp_path: Path) -> None:
+    """Documents that only move the codes of others leave a ledger what it is."""
+    world, ledger = pool(), SQLite(str(tmp_path / "ledger.sqlite"))
     docs = Ids.of([f"c{code}" for code in range(3)] + [f"d{code}" for code in range(8)])
     moved = world.candidates.recode(np.arange(3, 11, dtype=np.int32))
-    assert candidates_mark(Pool(docs, TOPICS, moved, world.judgments, {})) == candidates_mark(world)
+    found = [
+        serve(FairCo(scope="corpus"), one, shown, ledger, GERR(), 0, Serial()).counts
+        for one in (world, Pool(docs, TOPICS, moved, world.judgments, {}))
+        for shown in [topics_in_turn(QIDS).impressions(TOPICS, one.candidates)]
+    ]
+    assert found[1] == found[0] | {"impressions_served_before": 4}
 
 
 def test_a_pool_of_the_queries_that_were_asked() -> None:

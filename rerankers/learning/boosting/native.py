@@ -101,7 +101,7 @@ def native_task(objective: Objective, rows: LearningRows) -> NativeTask | None:
 def _check_lengths(rows: LearningRows, name: str) -> None:
     lengths = rows.over.lengths
     expected = f"at most {LONGEST:,} with {name}"
-    mend = "Keep the first candidates only (retriever.k=10000), or use an objective that LightGBM does not have itself."
+    mend = "Use fewer candidates (retriever.k=10000), or an objective that LightGBM does not have itself."
     problems = [
         Problem(f"query {rows.qids[row]}", f"{lengths[row]:,} documents", expected, None, mend)
         for row in np.flatnonzero(lengths > LONGEST)[:_SHOWN]

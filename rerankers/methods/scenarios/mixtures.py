@@ -28,7 +28,7 @@ REMEMBERED = 24  # rankings, the best of which is started from
 CERTAIN = 1e6  # 1 / (1 - c) where c is 1
 RIDGE = 1e-13  # of the second derivative: noise
 ENOUGH = 0.1  # of the tolerance: how far from optimal a mixture of the rankings at hand may be left
-ROOM = 8  # rankings without weight are kept up to this many times those with one
+ROOM, SPARE = 2, 16  # rankings without weight are left out where more are known than twice those with one and 16
 
 
 class Found(NamedTuple):
@@ -106,34 +106,84 @@ def lowest_mixture(
     """
     shape = loss.scenarios.continuation.shape
     weight = np.full(len(rankings), 1.0 / len(rankings)) if weights is None else weights / weights.sum()
-    order, seen = list(rankings), searched.exposures(rankings)
-    square = Quadratic(seen @ loss.bent(seen).T, RIDGE)
-    noise = np.array([loss.second_moment(one.reshape(shape)) for one in seen]) / (loss.published or np.inf)
-    origin = loss.gradient(np.zeros(shape)).ravel()
-    line = seen @ origin + noise
-    weight = square.minimum(square.square @ weight + line, weight, ENOUGH * tolerance)
+    known = _Known(loss, searched, rankings)
+    weight = known.best_weights(weight, tolerance)
     for _ in range(max_iterations):
-        kept = weight > 0
-        if len(order) > ROOM * (int(kept.sum()) + ROOM):
-            order, seen = [order[i] for i in np.flatnonzero(kept)], seen[kept]
-            line, noise, weight = line[kept], noise[kept], weight[kept]
-            square.keep(kept)
-        mean = weight @ seen
+        weight = known.forget(weight)
+        mean = weight @ known.exposure
         slope = loss.gradient(mean.reshape(shape))
         ranking = searched.best(-slope)
-        exposure = searched.exposures(ranking[None])
-        own = loss.second_moment(exposure.reshape(shape)) / (loss.published or np.inf)
-        gap = float(slope.ravel() @ (mean - exposure[0]) + weight @ noise - own)
+        own, noise = known.add(ranking)
+        gap = float(slope.ravel() @ (mean - own) + weight @ known.noise[:-1] - noise)
+        weight = np.append(weight, 0.0)
         if gap <= tolerance:
             break
-        order.append(ranking)
-        seen = np.concatenate([seen, exposure])
-        square.append(seen @ loss.bent(exposure)[0])
-        line, noise = np.append(line, exposure[0] @ origin + own), np.append(noise, own)
-        weight = np.append(weight, 0.0)
-        weight = square.minimum(square.square @ weight + line, weight, ENOUGH * tolerance)
+        weight = known.best_weights(weight, tolerance)
     kept = weight > 0
     share = normalised(weight[kept])
-    mean = (share @ seen[kept]).reshape(shape)
-    value = loss.value(mean, float(share @ noise[kept]) * (loss.published or 0))
-    return Found(np.stack(order)[kept], share, value, mean)
+    mean = (share @ known.exposure[kept]).reshape(shape)
+    value = loss.value(mean, float(share @ known.noise[kept]) * (loss.published or 0))
+    return Found(np.stack(known.order)[kept], share, value, mean)
+
+
+class _Known:
+    """The rankings that are mixed: their exposures, the part of the loss that is linear in them, and its curvature.
+
+    Attributes
+    ----------
+    order
+        the k rankings.
+    noise
+        float64 (k,), what the second moment of each adds to the loss where draws are published.
+    """
+
+    def __init__(self, loss: ScenarioLoss, searched: Rankings, rankings: NDArray[np.int64]) -> None:
+        self._loss, self._searched = loss, searched
+        self._shape = loss.scenarios.continuation.shape
+        self._origin = loss.gradient(np.zeros(self._shape)).ravel()
+        self.order = list(rankings)
+        self._buffer = searched.exposures(rankings)
+        self.noise = np.array([self._noise(one) for one in self._buffer])
+        self._line = self._buffer @ self._origin + self.noise
+        self._square = Quadratic(self._buffer @ loss.bent(self._buffer).T, RIDGE)
+
+    @property
+    def exposure(self) -> NDArray[np.float64]:
+        """float64 (k, n M)."""
+        return self._buffer[: len(self.order)]
+
+    def add(self, ranking: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+        """Take in a ranking; return its exposures (n M,) and its entry of ``noise``."""
+        own = self._searched.exposures(ranking[None])[0]
+        place = len(self.order)
+        if place == len(self._buffer):
+            self._buffer = np.concatenate([self._buffer, np.empty_like(self._buffer)])
+        self._buffer[place] = own
+        self.order.append(ranking)
+        noise = self._noise(own)
+        self.noise = np.append(self.noise, noise)
+        self._line = np.append(self._line, own @ self._origin + noise)
+        self._square.append(self.exposure @ self._loss.bent(own[None])[0])
+        return own, noise
+
+    def best_weights(self, weight: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+        """Return the weights (k,) of the lowest loss, found from others."""
+        slope = self._square.square @ weight + self._line
+        return self._square.minimum(slope, weight, ENOUGH * tolerance)
+
+    def forget(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Leave out rankings without weight when they are many; return the weights of the others."""
+        kept = weight > 0
+        count = int(kept.sum())
+        if len(weight) <= ROOM * count + SPARE:
+            return weight
+        self._buffer[:count] = self.exposure[kept]
+        self.order = [self.order[place] for place in np.flatnonzero(kept)]
+        self.noise, self._line = self.noise[kept], self._line[kept]
+        self._square.keep(kept)
+        return weight[kept]
+
+    def _noise(self, exposure: NDArray[np.float64]) -> float:
+        if self._loss.published is None:
+            return 0.0
+        return self._loss.second_moment(exposure.reshape(self._shape)) / self._loss.published

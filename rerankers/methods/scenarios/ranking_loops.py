@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST = 1e-13  # of the size of gains: what a move must be worth
+UNREACHED = 1e-9  # mean chance to reach a rank below which it and those behind it are taken to be worth nothing
 
 
 @compiled
@@ -72,7 +73,7 @@ def improve(
         sum of those before + reach_q (position_q gain_d + c_d behind_q),
 
     where behind_q is what z_q, z_{q + 1}, … are worth one rank later if they are reached. All n ranks of all n
-    documents take a time of order n^2 M.
+    documents take a time of order n k M, with k ranks that are reached.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ def improve(
         moved = False
         for d in range(n):
             place = _without(order, d, others)
-            _ahead(others, gain, continuation, position, reach, before)
-            best, worth = _best_rank(d, place, others, gain, continuation, position, reach, before, behind)
+            last = _ahead(others, gain, continuation, position, reach, before)
+            best, worth = _best_rank(d, place, last, others, gain, continuation, position, reach, before, behind)
             if best != place and worth > LEAST * size:
                 for rank in range(best):
                     order[rank] = others[rank]
@@ -130,24 +131,29 @@ def _ahead(
     position: NDArray[np.float64],
     reach: NDArray[np.float64],
     before: NDArray[np.float64],
-) -> None:
-    """Write the chances to reach each rank past the others, and what those before it are worth."""
+) -> int:
+    """Write the chances to reach each rank past the others, and what those before it are worth; return the last one."""
     n, count = reach.shape
     reach[0, :] = 1.0
     for q in range(n - 1):
         z = others[q]
-        worth = same(0.0)
+        worth, reached = same(0.0), same(0.0)
         for m in range(0, count, LANES):
             here = load(reach, q, m)
             worth += here * load(gain, z, m)
+            reached += here
             put(reach, q + 1, m, here * load(continuation, z, m))
         before[q + 1] = before[q] + position[q] * total(worth)
+        if total(reached) < UNREACHED * count or position[q] == 0.0:
+            return int(q)
+    return int(n - 1)
 
 
 @compiled
 def _best_rank(
     d: int,
     place: int,
+    last: int,
     others: NDArray[np.int64],
     gain: NDArray[np.float64],
     continuation: NDArray[np.float64],
@@ -156,11 +162,13 @@ def _best_rank(
     before: NDArray[np.float64],
     behind: NDArray[np.float64],
 ) -> tuple[int, float]:
-    """Return the best rank of d, and by how much it is better than its place."""
-    n, count = reach.shape
+    """Return the best rank of d, up to the last one that is reached, and by how much it is better than its place."""
+    count = reach.shape[1]
     behind[0, :] = 0.0
-    best, most, now = place, -np.inf, 0.0
-    for q in range(n - 1, -1, -1):
+    best, most, now = place, -np.inf, before[last]
+    if place > last:
+        most = now
+    for q in range(last, -1, -1):
         weight = same(position[q])
         value = same(0.0)
         for m in range(0, count, LANES):
