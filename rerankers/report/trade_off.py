@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("curve", "kind", "value", "utility", "utility_low", "utility_high", "loss", "loss_low", "loss_high")
 _HEIGHT = 4.2  # inches
+_STYLES = ("--", ":", "-.")  # of fronts
 FRONT, SWEEP, ANCHOR = "front", "sweep", "anchor"
 
 
@@ -59,7 +60,7 @@ def trade_off(loss: str, lines: Sequence[Line], slug: str, percent: str) -> Pict
         "the two policies at random."
     )
     if any(line.kind == FRONT for line in lines):
-        caption += " Dashed: fronts, below which no policy of the same knowledge gets."
+        caption += " Grey: fronts, below which no policy of the same knowledge gets."
     alt = " ".join(
         f"{line.name}: "
         + "; ".join(f"utility {number(s.utility[0])}, loss {number(s.loss[0])}" for s in line.spots)
@@ -76,14 +77,17 @@ def _figure(loss: str, lines: Sequence[Line]) -> Figure:
     with drawing([line.name for line in lines]):
         figure = new_figure(_HEIGHT, WIDTH)
         axes = figure.add_subplot()
-        place = 0
+        place, fronts = 0, 0
         for line in lines:
             if line.kind == ANCHOR:
                 _anchor(axes, line)
                 continue
-            colour = MUTED if line.kind == FRONT else COLOURS[place % len(COLOURS)]
-            _curve(axes, line, colour, "" if line.kind == FRONT else METHOD_MARKERS[place % len(METHOD_MARKERS)])
-            place += line.kind == SWEEP
+            if line.kind == FRONT:
+                _curve(axes, line, MUTED, "", _STYLES[fronts % len(_STYLES)])
+                fronts += 1
+                continue
+            _curve(axes, line, COLOURS[place % len(COLOURS)], METHOD_MARKERS[place % len(METHOD_MARKERS)], "-")
+            place += 1
         axes.set_xlabel("utility, higher is better")
         axes.set_ylabel(f"{loss}, lower is better")
         axes.grid(True)
@@ -93,10 +97,9 @@ def _figure(loss: str, lines: Sequence[Line]) -> Figure:
         return figure
 
 
-def _curve(axes: Axes, line: Line, colour: str, marker: str) -> None:
+def _curve(axes: Axes, line: Line, colour: str, marker: str, style: str) -> None:
     x = [spot.utility[0] for spot in line.spots]
     y = [spot.loss[0] for spot in line.spots]
-    style = "--" if line.kind == FRONT else "-"
     label = wrap(line.name, 34, 2)
     axes.plot(x, y, style, color=colour, marker=marker, markersize=4, linewidth=1.2, label=label, zorder=3)
     if line.kind == SWEEP:

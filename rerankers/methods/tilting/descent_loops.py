@@ -12,24 +12,26 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rerankers._base.compiled import compiled
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
 WORKING, REACHED, PROJECTED, STOPPED = range(4)  # what `advance` returns
-BEST, MERIT, DAMPING, ROUND, STEEP = range(5)  # what a state holds
-STATE = 5
+BEST, MERIT, DAMPING, ROUND, STEEP, TILT, LOOSE = range(7)  # what a state holds
+STATE = 7
 ROOM = 4  # rows of (K,) that are kept beside two matrices: gradient, step, and both tilts
 ROUNDS = 200
 FARTHEST = 6.0  # nats a tilt may move in one round
 FLAT = 1e-9  # the slope of the divergence, in nats a nat, at which a projection has been found
 TAIL = 0.2  # of its slope that is added to the curvature of a tilt: five nats a round at most where it is infinite
-HOLD = 0.1  # of the squared mean of the tilts of an attribute, which is added to the divergence
+HOLD = 0.1  # of the squared mean of the tilts of an attribute, which is added to the divergence at first
+HELD = 30  # rounds after which it no longer is: where the best tilts are infinite, their mean may have to be so too
 RIDGE = 1e-13  # of the largest curvature: keeps the equations solvable where tilts change nothing
 TINY = 1e-300
 
@@ -111,6 +113,14 @@ def _held(tilt: Floats, target: Floats, part: Ints, gradient: Floats, curvature:
 
 
 @compiled
+def _largest(vector: Floats) -> float:
+    largest = 0.0
+    for one in vector:
+        largest = max(largest, abs(one))
+    return largest
+
+
+@compiled
 def _solved(curvature: Floats, damping: float, gradient: Floats, factor: Floats, step: Floats) -> float:
     """Solve (curvature + damping) step = -gradient by Cholesky; return how far it moves the farthest tilt."""
     size = len(gradient)
@@ -145,6 +155,7 @@ def advance(
     target: Floats,
     part: Ints,
     free: Floats,
+    reach: Floats,
     share: Floats,
     tolerance: float,
 ) -> int:
@@ -171,25 +182,34 @@ def advance(
     as far as its slope tells) or `STOPPED` (neither, after `ROUNDS`).
     """
     gradient, step, tilt, trial = room[0], room[1], room[2], room[3]
+    for g in range(len(value)):
+        for h in range(len(value)):
+            slope[g, h] /= reach[h]
     divergence = judge(value, slope, target, part, free, step, matrices[1])
-    merit = divergence + _held(trial, target, part, step, matrices[1])
+    steep = _largest(step)
+    merit = divergence
+    if state[LOOSE] == 0.0:
+        merit += _held(trial, target, part, step, matrices[1])
     if state[ROUND] == 0.0 or merit <= state[MERIT]:
-        state[BEST], state[MERIT] = divergence, merit
+        state[BEST], state[MERIT], state[STEEP], state[TILT] = divergence, merit, steep, _largest(step)
         state[DAMPING] = 0.1 * state[DAMPING] if state[DAMPING] > 1e-6 else 0.0
-        state[STEEP] = 0.0
         for g in range(len(gradient)):  # loops, since assigning slices takes long to compile
             tilt[g], gradient[g], share[g] = trial[g], step[g], value[g]
             for h in range(len(gradient)):
                 matrices[0, g, h] = matrices[1, g, h]
             matrices[0, g, g] += TAIL * abs(gradient[g])
-            state[STEEP] = max(state[STEEP], abs(gradient[g]))
     else:
         state[DAMPING] = max(8.0 * state[DAMPING], 1e-3)
     state[ROUND] += 1.0
     if state[BEST] <= tolerance:
         return REACHED
-    if state[STEEP] <= FLAT:
+    if state[TILT] <= FLAT and state[STEEP] <= FLAT:
         return PROJECTED
+    if state[LOOSE] == 0.0 and (state[TILT] <= FLAT or state[ROUND] >= HELD):
+        state[LOOSE], state[MERIT] = 1.0, np.inf  # the best tilts once more, of the divergence alone
+        for g in range(len(gradient)):
+            trial[g] = tilt[g]
+        return WORKING
     if state[ROUND] >= ROUNDS or state[DAMPING] > 1e12:
         return STOPPED
     largest = TINY

@@ -75,11 +75,22 @@ class GroupRows:
         row = np.repeat(np.arange(len(self.columns) - 1, dtype=np.int64), np.diff(self.columns))
         return row * (int(self.part.max(initial=0)) + 1) + self.part
 
+    @property
+    def largest(self) -> NDArray[np.float64]:
+        """float64 (C,), the largest weight that a document has in each group."""
+        largest = np.zeros(len(self.target))
+        np.maximum.at(largest, self._column, self.weight)
+        return largest
+
+    @property
+    def _column(self) -> NDArray[np.int64]:
+        """int64 (entries,), the place of each entry's group among all of the rows."""
+        return np.repeat(np.repeat(self.columns[:-1], np.diff(self.indptr)), np.diff(self.start)) + self.group
+
     def totals(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add up a value of documents (nnz,), at its weights, by group: float64 (C,)."""
         entries = np.diff(self.start)
-        column = np.repeat(np.repeat(self.columns[:-1], np.diff(self.indptr)), entries) + self.group
-        sums = np.bincount(column, weights=np.repeat(value, entries) * self.weight, minlength=len(self.target))
+        sums = np.bincount(self._column, weights=np.repeat(value, entries) * self.weight, minlength=len(self.target))
         return sums.astype(np.float64, copy=False)
 
     def parts_of(self, row: int) -> NDArray[np.float64]:

@@ -103,6 +103,7 @@ def tilt_rows(
     target: Floats,
     part: Ints,
     free: Floats,
+    reach: Floats,
     tilt: Floats,
     share: Floats,
     status: Ints,
@@ -133,23 +134,25 @@ def tilt_rows(
         n, size = docs.stop - docs.start, own.stop - own.start
         starts = start[docs.start : docs.stop + 1]
         kept, sums, tilted = np.empty((ROWS, n)), np.empty((2, size)), np.empty(n)
-        room, matrices = np.zeros((ROOM, size)), np.empty((2, size, size))
+        room, matrices, asked = np.zeros((ROOM, size)), np.empty((2, size, size)), np.empty(size)
         value, slope = np.empty(size), np.empty((size, size))
         state = np.zeros(STATE)
         for c in range(size):
-            room[3, c] = tilt[own.start + c]
+            room[3, c] = tilt[own.start + c] * reach[own.start + c]
         state_of = WORKING
         while state_of == WORKING:
-            if tilt_documents(logit[docs], starts, group, weight, room[3], tilted) > WIDEST:
+            for c in range(size):
+                asked[c] = room[3, c] / reach[own.start + c]
+            if tilt_documents(logit[docs], starts, group, weight, asked, tilted) > WIDEST:
                 state_of = WIDE
                 break
             group_sums(tilted, stop[docs], starts, group, weight, value, slope, kept, sums)
             state_of = advance(
-                state, room, matrices, value, slope, target[own], part[own], free[own], share[own], tolerance
+                state, room, matrices, value, slope, target[own], part[own], free[own], reach[own], share[own], tolerance
             )
         for c in range(size):
             if state_of != WIDE:
-                tilt[own.start + c] = room[2, c]
+                tilt[own.start + c] = room[2, c] / reach[own.start + c]
         for what in range(STATE):
             found[row, what] = state[what]
         status[row] = state_of

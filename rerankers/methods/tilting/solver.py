@@ -96,6 +96,7 @@ class _Solver:
         self.browsing, self.groups, self.tolerance = browsing, groups, tolerance
         self.stop = np.ascontiguousarray(1.0 - browsing.continuation)
         self.free = (groups.target > 0.0).astype(np.float64)
+        self.reach = groups.largest
         rows = len(groups.columns) - 1
         self.spread = _spread(groups.indptr, logit)
         self.logit = logit.copy()
@@ -148,7 +149,7 @@ class _Solver:
         if self.browsing.position is None:
             tilt_rows(
                 rows, g.indptr, logit, self.stop, g.start, g.group, g.weight, g.columns, g.target, g.part, self.free,
-                self.tilt, self.share, self.status, self.found, self.tolerance,
+                self.reach, self.tilt, self.share, self.status, self.found, self.tolerance,
             )  # fmt: skip
             rows = rows[self.status[rows] == WIDE]
         for row in rows.tolist():
@@ -181,14 +182,15 @@ class _Solver:
         one = _Row(self, row, logit)
         own = slice(g.columns[row], g.columns[row + 1])
         state, room, matrices = np.zeros(STATE), np.zeros((ROOM, size)), np.empty((2, size, size))
-        room[3] = self.tilt[own]
+        room[3] = self.tilt[own] * self.reach[own]
         status, share = WORKING, np.zeros(size)
         while status == WORKING:
-            value, slope = one.groups_at(room[3])
+            value, slope = one.groups_at(room[3] / self.reach[own])
             status = advance(
-                state, room, matrices, value, slope, g.target[own], g.part[own], self.free[own], share, self.tolerance
-            )
-        self.tilt[own], self.share[own] = room[2], share
+                state, room, matrices, value, slope, g.target[own], g.part[own], self.free[own], self.reach[own],
+                share, self.tolerance,
+            )  # fmt: skip
+        self.tilt[own], self.share[own] = room[2] / self.reach[own], share
         self.status[row], self.found[row] = status, state
 
 
