@@ -45,3 +45,12 @@ def test_options_named_in_the_readme_exist() -> None:
     for group, option in chosen:
         if "." not in option and option != "sharp":  # a file, and a config of the user's own
             assert (conf / group / f"{option}.yaml").is_file(), (group, option)
+
+
+def test_training_from_arrays() -> None:
+    code = next(block for block in re.findall(r"```py\n(.*?)```", README, re.DOTALL) if "LearningRows" in block)
+    names: dict[str, object] = {}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), names)
+    assert float(printed.getvalue().split()[0]) < 0.2

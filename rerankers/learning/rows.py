@@ -97,6 +97,8 @@ class LearningRows:
             for shapes that do not fit, a query id that occurs twice, and numbers that are not finite.
         """
         bounds = np.asarray(indptr, dtype=np.int64)
+        if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or np.any(np.diff(bounds) < 0):
+            raise InputError.one("indptr", str(bounds.tolist())[:80], "whole numbers from 0 up, never falling")
         values = np.asarray(features, dtype=np.float64)
         values = values[:, None] if values.ndim == 1 else values
         size, count = len(bounds) - 1, int(bounds[-1])

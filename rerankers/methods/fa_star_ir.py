@@ -120,7 +120,10 @@ class FaStarIr:
         alignment = block.groups[attribute]
         names = [group for group in alignment.groups if group != UNKNOWN]
         if self.protected is None:
-            raise ConfigError(f"method.protected: found null; expected one of the groups {', '.join(names)}")
+            raise ConfigError(
+                f"method.protected: found null; expected one of the groups {', '.join(names)}. "
+                "Type: method.protected=NAME"
+            )
         choose("method.protected", self.protected, names)
         at = alignment.groups.index(self.protected)
         code = codes_of(block.candidates, alignment, all_but_unknown(alignment.groups), counts)

@@ -112,7 +112,9 @@ class Foeir:
         if self.group is not None:
             choose("method.group", self.group, names)
         elif len(names) > 2:
-            raise ConfigError(f"method.group: found null; expected one of the groups {', '.join(names)}")
+            raise ConfigError(
+                f"method.group: found null; expected one of the groups {', '.join(names)}. Type: method.group=NAME"
+            )
         code = codes_of(block.candidates, alignment, about, counts)
         first = alignment.groups.index(names[0] if self.group is None else self.group) if names else 0
         unlike = OUTSIDE

@@ -27,7 +27,14 @@ from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.pool import Pool, make_pool
 from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
-from rerankers.stages.run_account import quality_of, summary_of, tier_of, warnings_about, warnings_about_serving
+from rerankers.stages.run_account import (
+    quality_of,
+    summary_of,
+    tier_of,
+    warnings_about,
+    warnings_about_serving,
+    warnings_about_target,
+)
 from rerankers.stages.sequence import Asked, asked_of, check_asked, check_sequence
 from rerankers.stages.serve import Outcome, serve
 
@@ -140,6 +147,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
             warnings=[
                 *warnings_about(collection, pool, retrieved.counts, aligned.counts),
                 *warnings_about_serving(outcome, pool),
+                *warnings_about_target(job),
             ],
             config=job.config,
             command=job.command,

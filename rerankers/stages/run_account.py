@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers.measures.universe import Universe
+from rerankers.methods.targets import EqualExposure
 from rerankers.stages.aim import aims_at_target
 from rerankers.stages.estimates import Estimates, higher_tier
 from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from rerankers.values import Collection, Counts
 
 _SHOWN = 5
+
+
+def warnings_about_target(job: RunJob) -> list[str]:
+    """Say so where a target has been chosen that the method does not look at."""
+    if aims_at_target(job.method) or isinstance(job.target, EqualExposure):
+        return []
+    return [f"target={type(job.target).__name__} has no effect: {job.name} aims at none"]
 
 
 def warnings_about(collection: Collection, pool: Pool, counts: Counts, groups: Counts) -> list[str]:

@@ -29,7 +29,7 @@ from rerankers.stages.pool import make_pool
 from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
 from rerankers.stages.results import MeasureOptions, Results, check_max_grade, publish
 from rerankers.stages.train_records import account_of, card_of, data_mark, write_tables
-from rerankers.stages.train_results import measured
+from rerankers.stages.train_results import measured, worse_than_first_stage
 from rerankers.values import Block, Candidates
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def train(job: TrainJob, folder: Path) -> ReportData:
                 )
                 watch.lap("fronts")
             account = account_of(job, data, fit, card, results, quality)
+            worse = worse_than_first_stage(results.measures)
+            account = replace(account, warnings=[*account.warnings, *worse])
             return publish(staging, results, account, job.measures, _options(job, data), watch)
 
 

@@ -107,7 +107,7 @@ def _summary(job: TrainJob, rows: LearningRows, fit: CrossFit, card: Card) -> di
         "features": f"{len(card.feature_names)}: {', '.join(card.feature_names)}",
         "scorer": f"{job.fitting.learner}; {fit.final.iterations} iterations ({held})",
         "objective": str(job.fitting.objective),
-        "validation": str(job.fitting.validation),
+        "validation": f"{job.fitting.validation}; {_stopping(job.config)}",
         "calibration": str(job.fitting.calibration),
         "browsing model": card.browsing or "none: the objective has none",
         "groups": "none looked at" if card.groups is None else f"{card.groups['attribute']}",
@@ -125,6 +125,13 @@ def _warnings(counts: Mapping[str, int], fit: CrossFit) -> list[str]:
             "and it is refused on its training queries"
         )
     return found
+
+
+def _stopping(config: Mapping[str, Any]) -> str:
+    """Say which queries early stopping looks at."""
+    other = [f"{key}={config['validation'][key]}" for key in ("path", "split") if config["validation"].get(key)]
+    held = "those of another collection, " + ", ".join(other) if other else "topics held back"
+    return f"early stopping looks at {held}; all measures here are of training queries by models without their fold"
 
 
 def account_of(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.measures.anchors import anchors
+from rerankers.measures.anchors import DETERMINISTIC, anchors
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.methods import Deterministic, PlackettLuce
 from rerankers.report.training import CurveRow, training_curves
@@ -14,6 +14,8 @@ from rerankers.stages.block import BlockResult, collect
 from rerankers.values import Block
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from rerankers.learning.cross_fit import CrossFit
     from rerankers.learning.rows import LearningRows
     from rerankers.policies import Policy
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from rerankers.stages.pool import Pool
     from rerankers.stages.results import MeasureOptions
     from rerankers.values import Relevance
+
+
+MODEL = "deterministic"
+"""The static ranking of what the model says."""
 
 
 def measured(
@@ -44,12 +50,29 @@ def measured(
     judgments = pool.judgments.take(np.nonzero(np.isin(pool.judgments.query, candidates.query))[0])
     block = Block(candidates, rows.stream, estimates=beliefs, browsing=options.browsing)
     policies: dict[str, Policy] = {
-        "deterministic": Deterministic().policy(block),
+        MODEL: Deterministic().policy(block),
         "plackett_luce": PlackettLuce().policy(block),
         **anchors(candidates, judgments, rows.stream, options.universe),
     }
     evaluations = {name: Evaluation(one, judgments, pool.groups, options) for name, one in policies.items()}
     return collect(evaluations, pool.topics.ids, measures.chosen(list(pool.groups)))
+
+
+def worse_than_first_stage(table: pa.Table) -> list[str]:
+    """Say so where a model's static ranking has less utility than the first stage that it reranks."""
+    import pyarrow.compute as pc
+
+    means = {}
+    for system in (MODEL, DETERMINISTIC):
+        rows = table.filter(pc.and_(pc.equal(table["system"], system), pc.equal(table["measure"], "utility")))
+        means[system] = pc.mean(rows["value"]).as_py()
+    own, first = means[MODEL], means[DETERMINISTIC]
+    if own is None or first is None or own >= first:
+        return []
+    return [
+        f"ranked by the model alone, utility is {own:.4f}, by the first stage {first:.4f}: on queries that it has not "
+        "seen, the model loses. More training queries, fewer features or model=additive may help"
+    ]
 
 
 def curve_pictures(fit: CrossFit) -> list[Picture]:
