@@ -184,6 +184,10 @@ def _null_option(words: list[str]) -> str | None:
 
 def _explain(command: str, words: list[str], text: str) -> str:
     """Say what a wrong override meant, where that can be guessed."""
+    if "Cannot merge" in text and "ListConfig" in text:
+        chosen = [word for word in words if any((place / word.partition("=")[0]).is_dir() for place in _folders(words))]
+        named = ", ".join(chosen) or "the chosen options"
+        return f"{named}: found a config file that holds a list; expected options under _target_"
     found = re.search(r"Could not override '([^']+)'", text) or re.search(r"Could not find '([^']+)'", text)
     if found is None:
         return text.strip()
