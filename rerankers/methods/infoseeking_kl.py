@@ -58,8 +58,9 @@ class InfoseekingKl:
     Notes
     -----
     Ties go to the document that comes first by score. The relative cost of relevance is (max - s) / (max - min), and 1
-    where all scores are equal. Documents with equal weights in all groups are a kind, of which only the first one left
-    can be next: of order n M G for M kinds, n^2 G at most.
+    where all scores are equal. Documents with equal weights in all groups are a kind, of which only the cheapest one
+    left can be next: of order n M G for M kinds, n^2 G at most. As published, the cost of a document that was not found
+    is 1 and that of one with a negative score above 1: then the cheapest is not always the first by score.
     """
 
     relevance_weight: float = 0.6
@@ -117,7 +118,7 @@ class InfoseekingKl:
         return np.array(weights, dtype=np.float64)
 
     def _cost(self, block: Block) -> NDArray[np.float64]:
-        """Return the relative cost of relevance in [0, 1]: float64 (nnz,)."""
+        """Return the relative cost of relevance: float64 (nnz,), in [0, 1] but for negative scores, as published."""
         value, indptr = block.relevance.value, block.candidates.indptr
         if not self.published:
             cost = 1.0 - minmax(indptr, value)
@@ -126,8 +127,9 @@ class InfoseekingKl:
         high = np.repeat(np.maximum(row_maxima(value, indptr), 0.0), np.diff(indptr))
         low = np.repeat(np.maximum(-row_maxima(-found, indptr), 0.0), np.diff(indptr))
         usable = (value != MISSING) & (high != low)
-        published: NDArray[np.float64] = np.where(usable, high - value, 1.0) / np.where(usable, high - low, 1.0)
-        return published
+        with np.errstate(over="ignore"):  # a negative score far below the smallest positive one
+            published = np.where(usable, high - value, 1.0) / np.where(usable, high - low, 1.0)
+        return np.minimum(published, np.finfo(np.float64).max)
 
     def _order(
         self,
@@ -140,12 +142,16 @@ class InfoseekingKl:
     ) -> NDArray[np.int64]:
         from rerankers.methods.tilting.greedy_loops import infoseeking_draws, infoseeking_order
 
+        if not self.stochastic:
+            cheapest = by_score[np.argsort(cost[by_score], kind="stable")]
+            kinds = kinds_of(ideals.counts(row), cheapest)
+            kind = (kinds.vector, kinds.start, kinds.document)
+            place, chosen = np.empty(len(cost), np.int64), np.empty(len(cost), np.int64)
+            place[by_score] = np.arange(len(cost))
+            infoseeking_order(cost, *kind, place[kinds.document], ideals.share[row], ideals.part, heed, chosen)
+            return chosen
         kinds = kinds_of(ideals.counts(row), by_score)
         kind = (kinds.vector, kinds.start, kinds.document)
-        if not self.stochastic:
-            chosen = np.empty(len(cost), np.int64)
-            infoseeking_order(cost, *kind, kinds.place, ideals.share[row], ideals.part, heed, chosen)
-            return chosen
         key = stream_key(block.seed, block.stream[row], "infoseeking_kl")
         noise = np.ascontiguousarray(uniforms(key, 0, self.draws, len(cost)))
         drawn = np.empty((self.draws, len(cost)), np.int64)

@@ -43,7 +43,9 @@ class Tilted:
         the tilts, the exact shares, and how each row ended.
     counts
         of rows: ``targets_reached``; ``targets_projected``, where no tilts reach the target and the shares are the
-        nearest ones; ``targets_not_settled``; of rows and attributes: those of `GroupRows`; and
+        nearest ones, as far as the slope of the divergence tells (``tilts.slope``, at most 1e-9 nats a nat);
+        ``targets_not_settled``, where it is still steeper after 300 rounds; of rows and attributes: those of
+        `GroupRows`; and
         ``rows_with_guessed_probabilities``, where browsing depends on relevance and only scores are known.
     """
 

@@ -12,7 +12,7 @@ from rerankers._base.errors import choose
 from rerankers.exposure.checks import check_rank
 from rerankers.methods.fusion.columns import ZSCORE, Sources, scaled
 from rerankers.methods.fusion.memberships import memberships
-from rerankers.methods.targets.base import aligned
+from rerankers.methods.targets.base import aligned, all_but_unknown
 from rerankers.methods.tilting.aims import attributes_of, check_between
 from rerankers.methods.tilting.greedy import minmax, ranked
 
@@ -37,8 +37,8 @@ class Mmr:
     diversity_weight
         w in [0, 1]: 0 ranks by relevance alone.
     similarity
-        what documents are described by: ``groups`` (their weights in all groups), or ``columns`` of the candidates
-        (features, z-scored within the query), for which no groups are needed.
+        what documents are described by: ``groups`` (their weights in all known groups), or ``columns`` of the
+        candidates (features, z-scored within the query), for which no groups are needed.
     attributes
         whose groups describe documents; None takes all.
     columns
@@ -48,7 +48,9 @@ class Mmr:
 
     Notes
     -----
-    Ties go to the document that comes first by relevance. A document without groups is like no other.
+    Ties go to the document that comes first by relevance. A document without groups is like no other. The group
+    "unknown" is none: that nothing is known about two documents does not make them alike, whatever ``groups.unknown``
+    does with them elsewhere.
     """
 
     diversity_weight: float = 0.5
@@ -93,7 +95,14 @@ class Mmr:
             table = np.stack([scaled(candidates.indptr, value, ZSCORE) for value in found.value], axis=1)
             return lambda docs: table[docs]
         kept = [aligned(block, name) for name in attributes_of(block, self.attributes, "mmr")]
-        return lambda docs: np.concatenate([memberships(one, candidates.doc[docs])[1] for one in kept], axis=1)
+        known = [all_but_unknown(one.groups) for one in kept]
+
+        def weights(docs: slice) -> NDArray[np.float64]:
+            codes = candidates.doc[docs]
+            found = [memberships(one, codes, about)[1] for one, about in zip(kept, known, strict=True)]
+            return np.concatenate(found, axis=1)
+
+        return weights
 
 
 def diverse(

@@ -134,6 +134,21 @@ def test_mmr_twin(data: st.DataObject, n: int, weight: float) -> None:
         assert worth(order[rank]) >= max(worth(d) for d in order[rank:]) - 1e-12
 
 
+def test_mmr_takes_no_unknown_group_for_a_likeness() -> None:
+    """Two documents of which nothing is known are not alike, nor one half of which is known more like another."""
+    labels = ["A", None, None, "B", {"A": 0.5}, {"B": 0.5}, "A"]
+    scores = [[7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]]
+    found = [
+        rankings_of(Mmr(0.6).policy(block(scores, {"g": alignment("g", labels, unknown, names)})))
+        for unknown, names in (("count", ()), ("drop", ()), ("drop", ("A", "B", "unknown")))
+    ]
+    assert found[0] == found[1] == found[2]
+    assert found[0][0][:4] == [0, 1, 2, 3]
+    apart = [["A", "unknown", "unknown"], ["A", None, None]]
+    named = [rankings_of(Mmr(0.9).policy(block([[3.0, 2.0, 1.0]], {"g": alignment("g", one)}))) for one in apart]
+    assert named == [[[0, 1, 2]]] * 2
+
+
 def test_mmr_by_groups_and_columns() -> None:
     part = block([[4.0, 3.0, 2.0, 1.0]], {"g": alignment("g", ["A", "A", "B", None], "drop")})
     assert rankings_of(Mmr().policy(part)) == [[0, 2, 3, 1]]

@@ -43,7 +43,7 @@ def test_twin(data: st.DataObject, n: int, published: bool, weight: float) -> No
         data.draw(st.lists(authors, min_size=n, max_size=n), label=f"authors of attribute {attribute}")
         for attribute in range(2)
     ]
-    values = st.sampled_from([-1.0, 0.0, 1.0, 2.5, 7.0])
+    values = st.sampled_from([-12.27, -1.0, -0.948, 0.0, 1.0, 2.5, 7.0])
     score = np.array(data.draw(st.lists(values, min_size=n, max_size=n)))
     # documents without an entry would be wholly unknown
     groups = {f"g{at}": alignment(f"g{at}", one, "drop", ["A", "B", "unknown"]) for at, one in enumerate(labels)}
@@ -121,6 +121,59 @@ def test_odd_rows(stochastic: bool) -> None:
             alone = Block(part.candidates.rows(3, 4), part.stream[3:4], part.groups)
             again = InfoseekingKl(stochastic=stochastic, draws=3, published=published).policy(alone).rankings
             np.testing.assert_array_equal(again.item, policy.rankings.item[-len(again.item) :])
+
+
+def formula(score: list[float], labels: list[str], ideal: dict[str, float] | None, weight: float) -> list[int]:
+    """Rank by the published rule as it is written, looking at every document that is left."""
+    counts = np.array([[label == group for group in "AB"] for label in labels], dtype=float)
+    wanted = counts.mean(axis=0) if ideal is None else np.array([ideal[group] for group in "AB"])
+    relevance = weight * relative_cost(np.array(score), True)
+    left, chosen = np.argsort(-np.array(score), kind="stable").tolist(), list[int]()
+    while left:
+        cost = [relevance[d] + (1 - weight) * prefix_cost([*chosen, d], counts, wanted) for d in left]
+        chosen.append(left.pop(int(np.argmin(cost))))
+    return chosen
+
+
+@given(
+    score=st.lists(st.integers(-2000, 2000).map(lambda x: x / 100), min_size=1, max_size=8),
+    data=st.data(),
+    ideal=st.sampled_from([None, {"A": 0.0, "B": 1.0}, {"A": 0.7, "B": 0.3}]),
+)
+def test_published_costs_of_negative_scores(score: list[float], data: st.DataObject, ideal: object) -> None:
+    """They rise above that of documents that were not found, so that scores and costs have different orders."""
+    labels = data.draw(st.lists(st.sampled_from("AB"), min_size=len(score), max_size=len(score)))
+    target = None if ideal is None else Population(ideal)  # type: ignore[arg-type]
+    part = block([score], {"g": alignment("g", labels, names="AB")}, target=target)
+    method = InfoseekingKl(0.6, published=True, ideal="candidates" if ideal is None else "target")
+    present = {} if ideal is None else {name: share for name, share in ideal.items() if name in labels}  # type: ignore[attr-defined]
+    if ideal is not None and not sum(present.values()):
+        return  # no target
+    aimed = None if ideal is None else {name: present.get(name, 0.0) / sum(present.values()) for name in "AB"}
+    chosen, expected = order(method, part), formula(score, labels, aimed, 0.6)
+    if chosen != expected:  # only where two costs are equal but for rounding
+        assert sorted(chosen) == sorted(expected)
+        at = next(i for i, (one, other) in enumerate(zip(chosen, expected, strict=True)) if one != other)
+        counts = np.array([[label == group for group in "AB"] for label in labels], dtype=float)
+        wanted = counts.mean(axis=0) if aimed is None else np.array([aimed[group] for group in "AB"])
+        relevance = 0.6 * relative_cost(np.array(score), True)
+        costs = [
+            relevance[d] + 0.4 * prefix_cost([*chosen[:at], d], counts, wanted) for d in (chosen[at], expected[at])
+        ]
+        assert costs[0] == pytest.approx(costs[1], abs=1e-12)
+
+
+def test_one_kind_of_published_costs() -> None:
+    part = block([[-1.0, -0.948, -12.27, 2.01]], {"g": alignment("g", "AAAA")})
+    assert order(InfoseekingKl(published=True), part) == [3, 0, 1, 2]
+    for score in ([2.3e-309, -2.0], [1e308, -1e308]):  # beyond what numbers hold
+        part = block([score], {"g": alignment("g", "AA")})
+        assert order(InfoseekingKl(published=True), part) == [0, 1]
+        assert order(InfoseekingKl(0.0, published=True), part) == [0, 1]
+    # all of infinite cost: by score
+    labels, target = list("AAAB"), Population({"A": 0.0, "B": 1.0})
+    part = block([[-1.0, -0.5, 3.0, 1.0]], {"g": alignment("g", labels)}, target=target)
+    assert order(InfoseekingKl(published=True, ideal="target"), part) == [3, 2, 1, 0]
 
 
 def test_groups_that_the_ideal_does_not_have_come_last() -> None:

@@ -5,6 +5,14 @@ over groups of the target times the outer product of the slope of the log share:
 is Newton's method for the roots, and converges quadratically. Where it cannot, the best tilts are infinite, and the
 divergence falls off exponentially on the way there, at a curvature equal to its slope. A part of the slope is added to
 the curvature, so that such a tilt moves a few nats a round and the others go on converging.
+
+At first the mean of the tilts of an attribute is held at 0, which leaves documents without groups where they are.
+Where no tilts so held reach the target within `HELD` rounds, they are let go, and the divergence alone is made less:
+the tilts that come nearest may have any mean, since documents that are in several groups, or in parts of them, move by
+sums of tilts. From then on the curvature learns from its steps (BFGS), which finds the way where tilts become
+infinite together, in a ratio that no one of them has by itself.
+
+Tilts are counted in nats of the document with the largest weight in the group (``reach``).
 """
 
 from __future__ import annotations
@@ -15,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.compiled import compiled
+from rerankers.methods.tilting.steps_loops import TINY, largest, secant, solved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,17 +32,19 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 WORKING, REACHED, PROJECTED, STOPPED = range(4)  # what `advance` returns
-BEST, MERIT, DAMPING, ROUND, STEEP, TILT, LOOSE = range(7)  # what a state holds
-STATE = 7
-ROOM = 4  # rows of (K,) that are kept beside two matrices: gradient, step, and both tilts
-ROUNDS = 200
-FARTHEST = 6.0  # nats a tilt may move in one round
+BEST, MERIT, DAMPING, ROUND, STEEP, TILT, LOOSE, AGE, RADIUS = range(9)  # what a state holds
+STATE = 9
+ROOM = 7  # rows of (K,) that are kept beside two matrices: gradient, step, both tilts, and three for a secant
+ROUNDS = 300
+FARTHEST = 6.0  # nats a tilt may move in one round while held, and in the first that are loose
+WIDEST = 100.0  # nats in any round
 FLAT = 1e-9  # the slope of the divergence, in nats a nat, at which a projection has been found
 TAIL = 0.2  # of its slope that is added to the curvature of a tilt: five nats a round at most where it is infinite
 HOLD = 0.1  # of the squared mean of the tilts of an attribute, which is added to the divergence at first
-HELD = 30  # rounds after which it no longer is: where the best tilts are infinite, their mean may have to be so too
+HELD = 15  # rounds after which it no longer is: where the best tilts are infinite, their mean may have to be so too
+FRESH = 25  # rounds after which secants are forgotten: the curvature along infinite tilts falls off quickly
+SHORTER = 0.25  # of a step that made the divergence larger
 RIDGE = 1e-13  # of the largest curvature: keeps the equations solvable where tilts change nothing
-TINY = 1e-300
 
 
 @compiled
@@ -113,36 +124,48 @@ def _held(tilt: Floats, target: Floats, part: Ints, gradient: Floats, curvature:
 
 
 @compiled
-def _largest(vector: Floats) -> float:
-    largest = 0.0
-    for one in vector:
-        largest = max(largest, abs(one))
-    return largest
+def _learn(state: Floats, better: bool, room: Floats, matrices: Floats) -> None:
+    """Keep the curvature of the divergence at the best tilts in the first matrix; the second is that of the trial."""
+    gradient, step, tilt, trial, move, change, pull = room[0], room[1], room[2], room[3], room[4], room[5], room[6]
+    size = len(gradient)
+    if state[LOOSE] == 0.0 or state[MERIT] == np.inf or (better and state[AGE] >= FRESH):
+        if better:
+            state[AGE] = 0.0
+            for g in range(size):
+                for h in range(size):
+                    matrices[0, g, h] = matrices[1, g, h]
+                matrices[0, g, g] += TAIL * abs(step[g])
+        return
+    along = 0.0
+    for g in range(size):
+        move[g], change[g] = trial[g] - tilt[g], step[g] - gradient[g]
+        along += move[g] * change[g]
+    if better or along > 0.0:
+        secant(matrices[0], move, change, pull)
+    state[AGE] += 1.0
 
 
 @compiled
-def _solved(curvature: Floats, damping: float, gradient: Floats, factor: Floats, step: Floats) -> float:
-    """Solve (curvature + damping) step = -gradient by Cholesky; return how far it moves the farthest tilt."""
-    size = len(gradient)
-    for i in range(size):
-        for j in range(i + 1):
-            rest = curvature[i, j] + (damping if i == j else 0.0)
-            for k in range(j):
-                rest -= factor[i, k] * factor[j, k]
-            factor[i, j] = math.sqrt(max(rest, 0.01 * damping)) if i == j else rest / factor[j, j]
-    for i in range(size):
-        rest = -gradient[i]
-        for k in range(i):
-            rest -= factor[i, k] * step[k]
-        step[i] = rest / factor[i, i]
-    farthest = 0.0
-    for i in range(size - 1, -1, -1):
-        rest = step[i]
-        for k in range(i + 1, size):
-            rest -= factor[k, i] * step[k]
-        step[i] = rest / factor[i, i]
-        farthest = max(farthest, abs(step[i]))
-    return farthest
+def _ask(state: Floats, better: bool, matrices: Floats, gradient: Floats, step: Floats) -> None:
+    """Write the next step from the best tilts, damped while they are held; when loose, within a radius that grows."""
+    loose, farthest, damping = state[LOOSE] > 0.0, FARTHEST, RIDGE
+    if loose:
+        state[DAMPING] = 0.0 if better else state[DAMPING] + 1.0
+        state[RADIUS] = min(2.0 * state[RADIUS], WIDEST) if better else max(SHORTER * state[RADIUS], FARTHEST)
+        farthest = state[RADIUS]
+    else:
+        cooler = 0.1 * state[DAMPING] if state[DAMPING] > 1e-6 else 0.0
+        state[DAMPING] = cooler if better else max(8.0 * state[DAMPING], 1e-3)
+        damping += state[DAMPING]
+    diagonal = TINY
+    for g in range(len(gradient)):
+        diagonal = max(diagonal, matrices[0, g, g])
+    damping *= diagonal
+    while solved(matrices[0], damping, gradient, matrices[1], step) > farthest:
+        damping *= 8.0
+    if loose and state[DAMPING] > 1.0:  # the first time the secant alone shortens it
+        for g in range(len(step)):
+            step[g] *= SHORTER ** (state[DAMPING] - 1.0)
 
 
 @compiled
@@ -166,11 +189,14 @@ def advance(
     state
         float64 (STATE,), zeros before the first round.
     room
-        float64 (ROOM, K): the gradient and a step; row 2, the best tilts so far; row 3, the tilts that are asked for.
+        float64 (ROOM, K): the gradient and a step; row 2, the best tilts so far; row 3, the tilts that are asked for,
+        both times ``reach``.
     matrices
         float64 (2, K, K), room.
     value, slope, target, part, free
         as in `judge`; slope is overwritten.
+    reach
+        float64 (K,), more than 0: by what the tilts of ``value`` and ``slope`` are multiplied in ``room``.
     share
         float64 (K,), written: the exposure of the groups at the best tilts.
     tolerance
@@ -185,39 +211,29 @@ def advance(
     for g in range(len(value)):
         for h in range(len(value)):
             slope[g, h] /= reach[h]
-    divergence = judge(value, slope, target, part, free, step, matrices[1])
-    steep = _largest(step)
-    merit = divergence
+    merit = divergence = judge(value, slope, target, part, free, step, matrices[1])
+    steep = largest(step)
     if state[LOOSE] == 0.0:
         merit += _held(trial, target, part, step, matrices[1])
-    if state[ROUND] == 0.0 or merit <= state[MERIT]:
-        state[BEST], state[MERIT], state[STEEP], state[TILT] = divergence, merit, steep, _largest(step)
-        state[DAMPING] = 0.1 * state[DAMPING] if state[DAMPING] > 1e-6 else 0.0
+    better = state[ROUND] == 0.0 or merit <= state[MERIT]
+    _learn(state, better, room, matrices)
+    if better:
+        state[BEST], state[MERIT], state[STEEP], state[TILT] = divergence, merit, steep, largest(step)
         for g in range(len(gradient)):  # loops, since assigning slices takes long to compile
             tilt[g], gradient[g], share[g] = trial[g], step[g], value[g]
-            for h in range(len(gradient)):
-                matrices[0, g, h] = matrices[1, g, h]
-            matrices[0, g, g] += TAIL * abs(gradient[g])
-    else:
-        state[DAMPING] = max(8.0 * state[DAMPING], 1e-3)
     state[ROUND] += 1.0
     if state[BEST] <= tolerance:
         return REACHED
     if state[TILT] <= FLAT and state[STEEP] <= FLAT:
         return PROJECTED
-    if state[LOOSE] == 0.0 and (state[TILT] <= FLAT or state[ROUND] >= HELD):
-        state[LOOSE], state[MERIT] = 1.0, np.inf  # the best tilts once more, of the divergence alone
-        for g in range(len(gradient)):
-            trial[g] = tilt[g]
-        return WORKING
     if state[ROUND] >= ROUNDS or state[DAMPING] > 1e12:
         return STOPPED
-    largest = TINY
-    for g in range(len(gradient)):
-        largest = max(largest, matrices[0, g, g])
-    damping = (state[DAMPING] + RIDGE) * largest
-    while _solved(matrices[0], damping, gradient, matrices[1], step) > FARTHEST:
-        damping *= 8.0
+    if state[LOOSE] == 0.0 and (state[TILT] <= FLAT or state[ROUND] >= HELD):
+        state[LOOSE], state[MERIT], state[DAMPING], state[RADIUS] = 1.0, np.inf, 0.0, 0.5 * FARTHEST
+        for g in range(len(gradient)):
+            trial[g] = tilt[g]  # once more, without what held them
+        return WORKING
+    _ask(state, better, matrices, gradient, step)
     for g in range(len(step)):
         trial[g] = tilt[g] + free[g] * step[g]
     return WORKING

@@ -108,6 +108,19 @@ def prefix_divergence(counts: Floats, more: Floats, ideal: Floats, part: Ints, h
 
 
 @compiled
+def _rest(head: Ints, start: Ints, document: Ints, place: Ints, rank: int, chosen: Ints) -> None:
+    """Write the documents that are left, from ``rank`` on, by place; ``head`` is where those of each kind begin."""
+    at_place = np.full(len(document), -1, np.int64)
+    for kind in range(len(head)):
+        for at in range(head[kind], start[kind + 1]):
+            at_place[place[at]] = at
+    for one in at_place:
+        if one >= 0:
+            chosen[rank] = document[one]
+            rank += 1
+
+
+@compiled
 def infoseeking_order(
     cost: Floats,
     vector: Floats,
@@ -121,8 +134,9 @@ def infoseeking_order(
 ) -> None:
     """Rank all documents, each time the one of the least cost of relevance plus divergence of the prefix.
 
-    ``cost`` float64 (n,) is the weighted cost of relevance, ``heed`` float64 (attributes,) their weights; the others
-    as in `steck_order`.
+    ``cost`` float64 (n,) is the weighted cost of relevance, by which the documents of a kind ascend; ``place``
+    int64 (n,) the place by score of ``document``, by which ties are broken; ``heed`` float64 (attributes,) the weights
+    of attributes; the others as in `steck_order`.
     """
     head, counts = start[:-1].copy(), np.zeros(len(ideal))
     for rank in range(len(chosen)):
@@ -134,6 +148,9 @@ def infoseeking_order(
             total = cost[document[at]] + prefix_divergence(counts, vector[kind], ideal, part, heed)
             if taken < 0 or total < best or (total == best and place[at] < place[head[taken]]):
                 best, taken = total, kind
+        if best == np.inf:  # and so are all that follow: a group that the ideal does not have stays in the prefix
+            _rest(head, start, document, place, rank, chosen)
+            return
         chosen[rank] = document[head[taken]]
         head[taken] += 1
         counts += vector[taken]

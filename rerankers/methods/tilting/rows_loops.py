@@ -120,8 +120,8 @@ def tilt_rows(
         int64 (B + 1,) and float64 (nnz,): the rows, their logits, one minus the continuations.
     start, group, weight
         int64 (nnz + 1,), int64 (entries,), float64 (entries,): the groups of documents, numbered within their row.
-    columns, target, part, free
-        int64 (B + 1,) and (C,): the groups of row i are columns[i]:columns[i + 1]; the others as in `judge`.
+    columns, target, part, free, reach
+        int64 (B + 1,) and (C,): the groups of row i are columns[i]:columns[i + 1]; the others as in `advance`.
     tilt
         float64 (C,), read as the tilts to begin with, and overwritten.
     share
@@ -148,7 +148,17 @@ def tilt_rows(
                 break
             group_sums(tilted, stop[docs], starts, group, weight, value, slope, kept, sums)
             state_of = advance(
-                state, room, matrices, value, slope, target[own], part[own], free[own], reach[own], share[own], tolerance
+                state,
+                room,
+                matrices,
+                value,
+                slope,
+                target[own],
+                part[own],
+                free[own],
+                reach[own],
+                share[own],
+                tolerance,
             )
         for c in range(size):
             if state_of != WIDE:

@@ -6,7 +6,8 @@ summed divergence of the attributes, \sum KL(t || m(b)). At 0 this is the inform
 shares; where no tilts reach the target, what is left is the attainable projection: the shares that tilts come nearest
 to. With the continuation the same everywhere the exposures are the gradient of a convex function of the logits, so that
 the shares that groups without common documents can have are those of a polytope, tilts reach all of its inside, and
-the projection is unique. Otherwise the certificate is that of a stationary point.
+the projection is unique. Otherwise the certificate is that of a stationary point: no tilt changes the divergence by
+more than `descent_loops.FLAT` a nat. Where the nearest shares are those of infinite tilts, these end where that holds.
 """
 
 from __future__ import annotations
@@ -47,11 +48,14 @@ class Tilts:
     divergence
         float64 (B,), the summed divergence of these shares from the target, in nats; 0 of rows without target.
     slope
-        float64 (B,), the largest derivative of the divergence by a tilt: 0 at a projection.
+        float64 (B,), the certificate: the largest derivative of the divergence by a tilt, in nats a nat of the document
+        with the largest weight in the group. At most 1e-9 (`descent_loops.FLAT`) at a projection, which is
+        finite also where the best tilts are not.
     rounds
         int64 (B,), how often the exposure was integrated.
     status
-        int64 (B,): `UNTILTED`, or `descent_loops.REACHED`, `PROJECTED` or `STOPPED`.
+        int64 (B,): `UNTILTED`, or `descent_loops.REACHED`, `PROJECTED` or `STOPPED` (after `descent_loops.ROUNDS`; what
+        is left of the divergence and its slope say how far it came).
     """
 
     logit: NDArray[np.float64]
