@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenario_twins import best_gain, ranking_exposure
-from scipy.optimize import minimize
 from tilt_worlds import alignment, block
 
 from rerankers._base.streams import query_streams
@@ -89,7 +90,7 @@ def test_one_continuation_is_solved_exactly() -> None:
     made = scenarios_of(label, GERR(0.9, 0.5))
     for seed in range(20):
         gain = np.tile(np.random.default_rng(seed).normal(size=(5, 1)), (1, 4))
-        found = Rankings(made).best(gain)
+        found = Rankings(made).best(gain)[0]
         arrays = (gain, made.continuation, made.position)
         assert gain_of(found, *arrays) == pytest.approx(best_gain(*arrays), abs=1e-12)
 
@@ -145,8 +146,6 @@ def test_weights_approach_the_shuffle_within_grades_and_never_get_worse() -> Non
 @given(n=st.integers(1, 5), seed=st.integers(0, 10**6), groups=st.booleans())
 @settings(max_examples=15)
 def test_mixture_is_the_minimum_over_all_rankings(n: int, seed: int, groups: bool) -> None:
-    import itertools
-
     made = drawn(n, seed, 8)
     loss = ScenarioLoss(made, 0.5, 1.0, 0.3, members(n, 2, seed) if groups else None)
     found = lowest_mixture(loss, Rankings(made), np.arange(n)[None], None, 1e-9, 400)
@@ -154,18 +153,12 @@ def test_mixture_is_the_minimum_over_all_rankings(n: int, seed: int, groups: boo
     mixed = np.tensordot(found.weights, [_exposure(order, made) for order in found.rankings], 1)
     np.testing.assert_allclose(mixed, found.exposure, atol=1e-12)
     assert loss.value(mixed) == pytest.approx(found.value, abs=1e-12)
-    # the same convex problem over the weights of all rankings, by another solver
-    every = np.array([_exposure(order, made) for order in itertools.permutations(range(n))])
-
-    def at(z: np.ndarray) -> tuple[float, np.ndarray]:
-        share = np.exp(z - z.max()) / np.exp(z - z.max()).sum()
-        exposure = np.tensordot(share, every, 1)
-        pull = np.tensordot(every, loss.gradient(exposure), 2)
-        return loss.value(exposure), share * (pull - share @ pull)
-
-    other = minimize(at, np.zeros(len(every)), jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14})
-    assert found.value <= other.fun + 2e-3  # the search of the best ranking is no proof
-    assert found.value >= other.fun - 1e-4
+    # the certificate by all rankings: convexity bounds what is left to the minimum
+    slope = loss.gradient(mixed)
+    least = min(float(np.vdot(slope, _exposure(order, made))) for order in itertools.permutations(range(n)))
+    assert float(np.vdot(slope, mixed)) - least <= 5e-3  # the search of the best ranking is no proof
+    if n <= 3:  # where moves of one document reach every ranking
+        assert float(np.vdot(slope, mixed)) - least <= 1e-8
 
 
 def _exposure(order: object, made: Scenarios) -> np.ndarray:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rerankers.methods.scenarios.loss import ScenarioLoss
     from rerankers.methods.scenarios.rows import Scenarios
 
-SWEEPS = 30  # of moves; some five are usual
+SWEEPS = 4  # of moves for one ranking; more take time and change nothing in the end
 REMEMBERED = 24  # rankings, the best of which is started from
 CERTAIN = 1e6  # 1 / (1 - c) where c is 1
 RIDGE = 1e-13  # of the second derivative: noise
@@ -66,8 +66,8 @@ class Rankings:
         del self._seen[:-REMEMBERED]
         return out.reshape(len(rankings), -1)
 
-    def best(self, gain: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the ranking (n,) of the largest gain (n, M) times exposure that the search finds."""
+    def best(self, gain: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+        """Return rankings (n,) of a large gain (n, M) times exposure, the largest that the search finds first."""
         from rerankers.methods.scenarios.ranking_loops import gain_of, improve
 
         scenarios = self._scenarios
@@ -78,7 +78,9 @@ class Rankings:
             starts.append(self._seen[int(np.argmax([gain_of(seen, *arrays) for seen in self._seen]))].copy())
         for order in starts:
             improve(order, *arrays, SWEEPS)
-        return starts[int(np.argmax([gain_of(order, *arrays) for order in starts]))]
+        if len(starts) == 2 and np.array_equal(starts[0], starts[1]):
+            return starts[:1]
+        return sorted(starts, key=lambda order: -gain_of(order, *arrays))
 
 
 def lowest_mixture(
@@ -112,12 +114,14 @@ def lowest_mixture(
         weight = known.forget(weight)
         mean = weight @ known.exposure
         slope = loss.gradient(mean.reshape(shape))
-        ranking = searched.best(-slope)
-        own, noise = known.add(ranking)
-        gap = float(slope.ravel() @ (mean - own) + weight @ known.noise[:-1] - noise)
-        weight = np.append(weight, 0.0)
-        if gap <= tolerance:
+        level = float(slope.ravel() @ mean + weight @ known.noise)
+        best, *others = searched.best(-slope)
+        if level - known.add(best, slope) <= tolerance:
+            weight = np.append(weight, 0.0)
             break
+        for ranking in others:  # found on the way
+            known.add(ranking, slope)
+        weight = np.append(weight, np.zeros(1 + len(others)))
         weight = known.best_weights(weight, tolerance)
     kept = weight > 0
     share = normalised(weight[kept])
@@ -152,8 +156,8 @@ class _Known:
         """float64 (k, n M)."""
         return self._buffer[: len(self.order)]
 
-    def add(self, ranking: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
-        """Take in a ranking; return its exposures (n M,) and its entry of ``noise``."""
+    def add(self, ranking: NDArray[np.int64], slope: NDArray[np.float64]) -> float:
+        """Take in a ranking; return what a gradient (n, M) makes of it, its part of ``noise`` counted."""
         own = self._searched.exposures(ranking[None])[0]
         place = len(self.order)
         if place == len(self._buffer):
@@ -164,7 +168,7 @@ class _Known:
         self.noise = np.append(self.noise, noise)
         self._line = np.append(self._line, own @ self._origin + noise)
         self._square.append(self.exposure @ self._loss.bent(own[None])[0])
-        return own, noise
+        return float(slope.ravel() @ own) + noise
 
     def best_weights(self, weight: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
         """Return the weights (k,) of the lowest loss, found from others."""

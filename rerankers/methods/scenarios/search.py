@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 STEPS = 12  # searches for the weight of utility that meets a floor
 NEAR = 1e-3  # of the floor: how far above it is near enough
 LARGEST = 2.0**20  # weight of utility
-DRAWS = 16  # rankings drawn from the start, at least
+DRAWS = 16  # rankings drawn from the start, at least,
+NUMBERS = 1 << 23  # and two a document, if their exposures are no more than so many numbers
 MORE = 3  # times that further draws are taken in where the start is not reached yet
 
 
@@ -63,7 +64,8 @@ class Search:
         """
         static = np.argsort(-self.logit, kind="stable").astype(np.int64, copy=False)
         searched = Rankings(self.loss.scenarios)
-        count = min(len(self.logit), DRAWS) + DRAWS
+        size = self.loss.scenarios.continuation.size
+        count = DRAWS + min(2 * len(self.logit), NUMBERS // size)
         rankings = np.unique(np.concatenate([static[None], self.draws(count, 0)]), axis=0)
         begun, _ = exposures(self.logit, self.loss.scenarios)
         if floor is None:
