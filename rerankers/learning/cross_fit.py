@@ -178,9 +178,8 @@ def _cross_calibrated(
     for number in np.unique(fold):
         inside = np.repeat(fold == number, rows.over.lengths)
         calibrator = calibration.fit(score, relevant, (~inside).astype(np.float64), indptr=rows.indptr)
-        if calibrator is None:  # the calibration says no here as it does everywhere
-            raise AssertionError("a calibration is one for every part, or none")
-        probability[inside] = calibrator.probabilities(score, rows.indptr)[inside]
+        if calibrator is not None:  # it was one for all pairs, and is one for some of them
+            probability[inside] = calibrator.probabilities(score, rows.indptr)[inside]
     return probability
 
 
