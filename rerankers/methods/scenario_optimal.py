@@ -113,6 +113,7 @@ class ScenarioOptimal:
     Mixtures of rankings are the best form that was found: their mean loss is lower than that of Plackett-Luce weights,
     for groups also under labels that were not drawn, since a mixture may show one group after the other in blocks.
     With few scenarios they fit the draws; for documents alone `plackett_luce` is as good and needs fewer of them.
+    Rows of 24, 100 and 300 documents take about 0.1, 2 and 10 seconds; weights take a tenth of that.
     """
 
     individual: float = 1.0

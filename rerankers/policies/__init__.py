@@ -4,6 +4,7 @@ from rerankers.policies.base import Policy
 from rerankers.policies.caratheodory import mixture_of_exposure
 from rerankers.policies.grade_shuffle import GradeShuffle
 from rerankers.policies.gradients import pl_gradient
+from rerankers.policies.label_shuffle import LabelShuffle
 from rerankers.policies.logits import zscore
 from rerankers.policies.mallows import Mallows
 from rerankers.policies.mixture import Mixture, static
@@ -14,6 +15,7 @@ from rerankers.policies.transpositions import Transpositions
 
 __all__ = [
     "GradeShuffle",
+    "LabelShuffle",
     "Mallows",
     "Mixture",
     "PlackettLuce",

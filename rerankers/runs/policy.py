@@ -2,8 +2,9 @@
 
 One row a query with list columns: ``qid``, ``stream`` (the digest that keys its draws), ``docno``, and by kind of
 policy ``logit`` (Plackett-Luce), ``level`` (shuffle within levels), the reference ``ranked`` and the number
-``dispersion`` (Mallows), the start ``place`` and the swaps ``first``, ``second`` and ``chance`` (transpositions), or
-the weighted rankings ``weight``, ``label`` and ``items`` (mixture). Documents are positions in ``docno``, from 0.
+``dispersion`` (Mallows), the start ``place`` and the swaps ``first``, ``second`` and ``chance`` (transpositions),
+``label_chance`` and ``at_least_one`` (labels are drawn, equal ones shuffled), or the weighted rankings ``weight``,
+``label`` and ``items`` (mixture). Documents are positions in ``docno``, from 0.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import rerankers
 from rerankers._base.errors import InputError
 from rerankers._base.streams import SAMPLER_VERSION
 from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
+from rerankers.policies.label_shuffle import LabelShuffle
 from rerankers.policies.mallows import Mallows
 from rerankers.policies.transpositions import Transpositions
 from rerankers.runs.columns import by_name, encode
@@ -197,6 +199,9 @@ def _columns(policy: Policy) -> dict[str, pa.Array]:
         swaps = {"first": policy.swaps[:, 0], "second": policy.swaps[:, 1], "chance": policy.chance}
         lists = {name: to_lists(policy.swap_ptr, np.ascontiguousarray(values)) for name, values in swaps.items()}
         return {"place": to_lists(indptr, policy.order)} | lists
+    if isinstance(policy, LabelShuffle):
+        alike = pa.array([policy.at_least_one] * len(policy.over), pa.bool_())
+        return {"label_chance": to_lists(indptr, policy.chance), "at_least_one": alike}
     if isinstance(policy, Mixture):
         return dict(ranking_lists(policy.rankings))
     raise ValueError(f"a policy of class {type(policy).__name__} has no stored form")
@@ -213,6 +218,9 @@ def _policy(table: pa.Table, over: Ragged, stream: NDArray[np.uint64]) -> Policy
         first, second, chance = (_items(table[name]) for name in ("first", "second", "chance"))
         swap_ptr = from_lists(table["chance"])[0]
         return Transpositions(over, _items(table["place"]), swap_ptr, np.stack([first, second], axis=1), chance, stream)
+    if "label_chance" in table.column_names:
+        at_least_one = bool(table["at_least_one"][0].as_py()) if table.num_rows else False
+        return LabelShuffle(over, _items(table["label_chance"]), stream, at_least_one)
     return Mixture(rankings_of(over, table["weight"], table["label"], table["items"]), stream)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.policies import GradeShuffle, Mixture, PlackettLuce
+from rerankers.policies import GradeShuffle, LabelShuffle, Mixture, PlackettLuce
 from rerankers.policies.mallows import Mallows
 from rerankers.policies.transpositions import Transpositions
 
@@ -34,6 +34,8 @@ def take_rows(policy: Policy, rows: NDArray[np.integer]) -> Policy:
         return PlackettLuce(over, policy.logit[pick], stream)
     if isinstance(policy, GradeShuffle):
         return GradeShuffle(over, policy.level[pick], stream)
+    if isinstance(policy, LabelShuffle):
+        return LabelShuffle(over, policy.chance[pick], stream, policy.at_least_one)
     if isinstance(policy, Mallows):
         return Mallows(over, policy.order[pick], policy.dispersion[rows], stream)
     if isinstance(policy, Transpositions):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from rerankers._base.streams import query_streams
 from rerankers.exposure import GERR, RBP
 from rerankers.methods import GROUP_TIERS, METHODS, TIERS, PlackettLuce, rerank_one
 from rerankers.methods.targets import EqualExposure
-from rerankers.values import Block, Candidates, GroupAlignment
+from rerankers.runs import read_policy, write_policy
+from rerankers.tracks.policy_rows import take_rows
+from rerankers.values import Block, Candidates, GroupAlignment, Ids
 
 OPTIONS = {"fa_star_ir": {"protected": "a"}, "fair_co": {"entities": "kind"}}
 """Options without which a method says what is missing."""
@@ -64,6 +67,19 @@ def test_contract(name: str, rows: list[list[float]], seed: int) -> None:
         first = replace(part, candidates=part.candidates.rows(0, 1), stream=part.stream[:1])
         alone = method.policy(first).sample(3, seed)
         np.testing.assert_array_equal(alone.item, draws.item[: 3 * len(rows[0])])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_policies_are_stored_and_taken_apart(name: str, tmp_path: Path) -> None:
+    """What ``run`` writes and ``submit`` draws from: every kind of policy has a stored form."""
+    policy = METHODS[name](**OPTIONS.get(name, {})).policy(block([[3.0, 1.0, 2.5, 1.0], [2.0], [0.0, 1.0]], name))
+    qids, docs = ["q0", "q1", "q2"], Ids.of([f"d{number}" for number in range(8)])
+    write_policy(tmp_path / "policy.parquet", policy, qids, docs, seed=3, samples=4)
+    stored = read_policy(tmp_path / "policy.parquet").rankings()
+    np.testing.assert_array_equal(stored.item, policy.sample(4, 3).item)
+    rows = np.array([2, 0])
+    taken = take_rows(policy, rows).sample(4, 3)
+    np.testing.assert_array_equal(taken.item, policy.sample(4, 3).take(rows).item)
 
 
 def test_methods_are_their_modules() -> None:

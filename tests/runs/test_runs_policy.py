@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rerankers._base.errors import InputError, MissingError
 from rerankers._base.streams import SAMPLER_VERSION, query_streams
-from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
+from rerankers.policies import GradeShuffle, LabelShuffle, Mixture, PlackettLuce, Policy
 from rerankers.policies.mallows import Mallows
 from rerankers.policies.transpositions import Transpositions
 from rerankers.runs import PolicyWriter, count_policy_blocks, policy, read_policy, write_policy
@@ -24,7 +24,7 @@ from rerankers.values import Candidates, Ids, Rankings
 DOCS = Ids.of([f"d{index:02}" for index in range(12)])
 QIDS = [f"q{index}" for index in range(9)]
 QUERY = np.array([7, 2, 5], dtype=np.int32)
-KINDS = ("plackett_luce", "grade_shuffle", "mixture", "mallows", "transpositions")
+KINDS = ("plackett_luce", "grade_shuffle", "label_shuffle", "any_labels", "mixture", "mallows", "transpositions")
 EXACT = ("logit", "level", "order", "dispersion", "swap_ptr", "swaps", "chance")
 
 
@@ -44,6 +44,8 @@ def make(kind: str, over: Candidates, values: list[float]) -> Policy:
         return PlackettLuce(over, value, stream)
     if kind == "grade_shuffle":
         return GradeShuffle(over, np.clip(value, -99, 99).astype(np.int16), stream)
+    if kind in ("label_shuffle", "any_labels"):
+        return LabelShuffle(over, np.exp(-np.abs(value) / 9), stream, kind == "label_shuffle")
     order = np.concatenate([np.empty(0, np.int32), *(np.random.default_rng(n).permutation(n) for n in over.lengths)])
     if kind == "mallows":
         return Mallows(over, order, np.abs(np.resize(np.array(values), len(over))), stream)
@@ -97,6 +99,8 @@ def rows(whole: Policy, low: int, high: int) -> Policy:
         return Transpositions(
             over, whole.order[part], swap_ptr - swap_ptr[0], whole.swaps[some], whole.chance[some], stream
         )
+    if isinstance(whole, LabelShuffle):
+        return LabelShuffle(over, whole.chance[part], stream, whole.at_least_one)
     assert isinstance(whole, GradeShuffle)
     return GradeShuffle(over, whole.level[part], stream)
 

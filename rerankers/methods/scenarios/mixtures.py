@@ -28,7 +28,7 @@ REMEMBERED = 24  # rankings, the best of which is started from
 CERTAIN = 1e6  # 1 / (1 - c) where c is 1
 RIDGE = 1e-13  # of the second derivative: noise
 ENOUGH = 0.1  # of the tolerance: how far from optimal a mixture of the rankings at hand may be left
-ROOM, SPARE = 2, 16  # rankings without weight are left out where more are known than twice those with one and 16
+SPARE = 24  # rankings without weight are left out where they are more
 
 
 class Found(NamedTuple):
@@ -115,13 +115,10 @@ def lowest_mixture(
         mean = weight @ known.exposure
         slope = loss.gradient(mean.reshape(shape))
         level = float(slope.ravel() @ mean + weight @ known.noise)
-        best, *others = searched.best(-slope)
-        if level - known.add(best, slope) <= tolerance:
-            weight = np.append(weight, 0.0)
+        added = known.add(np.stack(searched.best(-slope)), slope)
+        weight = np.append(weight, np.zeros(len(added)))
+        if level - added[0] <= tolerance:
             break
-        for ranking in others:  # found on the way
-            known.add(ranking, slope)
-        weight = np.append(weight, np.zeros(1 + len(others)))
         weight = known.best_weights(weight, tolerance)
     kept = weight > 0
     share = normalised(weight[kept])
@@ -156,19 +153,22 @@ class _Known:
         """float64 (k, n M)."""
         return self._buffer[: len(self.order)]
 
-    def add(self, ranking: NDArray[np.int64], slope: NDArray[np.float64]) -> float:
-        """Take in a ranking; return what a gradient (n, M) makes of it, its part of ``noise`` counted."""
-        own = self._searched.exposures(ranking[None])[0]
-        place = len(self.order)
-        if place == len(self._buffer):
+    def add(self, rankings: NDArray[np.int64], slope: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Take in rankings (j, n); return what a gradient (n, M) makes of each, its part of ``noise`` counted."""
+        own = self._searched.exposures(rankings)
+        first, count = len(self.order), len(self.order) + len(rankings)
+        while count > len(self._buffer):
             self._buffer = np.concatenate([self._buffer, np.empty_like(self._buffer)])
-        self._buffer[place] = own
-        self.order.append(ranking)
-        noise = self._noise(own)
+        self._buffer[first:count] = own
+        self.order.extend(rankings)
+        noise = np.array([self._noise(one) for one in own])
         self.noise = np.append(self.noise, noise)
         self._line = np.append(self._line, own @ self._origin + noise)
-        self._square.append(self.exposure @ self._loss.bent(own[None])[0])
-        return float(slope.ravel() @ own) + noise
+        square = self._loss.bent(own) @ self.exposure.T
+        for place in range(len(rankings)):
+            self._square.append(square[place, : first + place + 1])
+        level: NDArray[np.float64] = own @ slope.ravel() + noise
+        return level
 
     def best_weights(self, weight: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
         """Return the weights (k,) of the lowest loss, found from others."""
@@ -179,7 +179,7 @@ class _Known:
         """Leave out rankings without weight when they are many; return the weights of the others."""
         kept = weight > 0
         count = int(kept.sum())
-        if len(weight) <= ROOM * count + SPARE:
+        if len(weight) <= count + SPARE:
             return weight
         self._buffer[:count] = self.exposure[kept]
         self.order = [self.order[place] for place in np.flatnonzero(kept)]
