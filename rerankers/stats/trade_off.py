@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.errors import InputError
+from rerankers._base.errors import InfeasibleError, InputError
 from rerankers.stats.bootstrap import RESAMPLES, resample_counts
 
 if TYPE_CHECKING:
@@ -88,12 +88,53 @@ def loss_at_utility(utility: ArrayLike, loss: ArrayLike, at: ArrayLike) -> Float
     Returns
     -------
     float64 (K,), not falling in ``at``; NaN above the largest utility.
+
+    Raises
+    ------
+    InputError
+        for points that are not finite, none, or not as many of both.
     """
+    return _read(*_envelope(*_points(utility, loss)), np.atleast_1d(np.asarray(at, dtype=np.float64)))
+
+
+def area_between(
+    utility: ArrayLike, loss: ArrayLike, front_utility: ArrayLike, front_loss: ArrayLike, low: float, high: float
+) -> float:
+    """Return the mean amount by which a curve lies above a front, over utilities from ``low`` to ``high``.
+
+    Both are read as `loss_at_utility` reads them: linear between the corners of their envelopes, so the area is exact.
+
+    Raises
+    ------
+    InfeasibleError
+        where one of them does not reach ``high``.
+    InputError
+        for an empty range, and points as in `loss_at_utility`.
+    """
+    if not low < high:
+        raise InputError.one("low", f"{low:.6g} with high={high:.6g}", "a range of positive length")
+    own, front = _envelope(*_points(utility, loss)), _envelope(*_points(front_utility, front_loss))
+    reach = min(own[0][-1], front[0][-1])
+    if high > reach:
+        raise InfeasibleError(f"utility: found {high:.6g}; the greatest that both curves have is {reach:.6g}")
+    grid = np.unique(np.concatenate([[low, high], own[0], front[0]]))
+    grid = grid[(grid >= low) & (grid <= high)]
+    return float(np.trapezoid(_read(*own, grid) - _read(*front, grid), grid) / (high - low))
+
+
+def _points(utility: ArrayLike, loss: ArrayLike) -> tuple[Floats, Floats]:
     x, y = np.asarray(utility, dtype=np.float64), np.asarray(loss, dtype=np.float64)
-    wanted = np.atleast_1d(np.asarray(at, dtype=np.float64))
-    corner_x, corner_y = _envelope(x, y)
-    found = np.interp(wanted, corner_x, corner_y)  # constant below the first corner, the least loss of all
-    found[wanted > corner_x[-1]] = np.nan
+    if x.ndim != 1 or x.shape != y.shape or not len(x):
+        raise InputError.one("utility", f"shapes {x.shape} and {y.shape}", "(M,) of both, at least one point")
+    if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
+        raise InputError.one("utility", "points that are not finite", "finite numbers")
+    return x, y
+
+
+def _read(corner_x: Floats, corner_y: Floats, at: Floats) -> Floats:
+    """Return the loss of an envelope at utilities: NaN above its last corner, its least loss below the first."""
+    found = np.interp(at, corner_x, corner_y)
+    found[at > corner_x[-1]] = np.nan
     return found
 
 
@@ -188,7 +229,7 @@ def _resampled(
         for name, curve in curves.items():
             utility, loss = (np.einsum("rb,mb->rm", weight, part) for part in (curve.utility, curve.loss))
             for row in range(len(weight)):
-                drawn[name][start + row] = loss_at_utility(utility[row], loss[row], at[row])
+                drawn[name][start + row] = _read(*_envelope(utility[row], loss[row]), at[row])
         start += len(weight)
     return drawn
 

@@ -84,13 +84,13 @@ def compare(world: Collection, candidates: Candidates, table: FeatureTable) -> N
             if text:
                 expected["length"] = float(len(text))
             for formula in FORMULAS:
-                check(table, f"{formula}.{field}", pair, expected.get(formula, math.nan))
-            check(table, f"length.{field}", pair, expected.get("length", math.nan))
-            check(table, "length.query", pair, len(query) or math.nan)
-            check(table, "length.candidates", pair, candidates.lengths[row[pair]])
+                check_value(table, f"{formula}.{field}", pair, expected.get(formula, math.nan))
+            check_value(table, f"length.{field}", pair, expected.get("length", math.nan))
+            check_value(table, "length.query", pair, len(query) or math.nan)
+            check_value(table, "length.candidates", pair, candidates.lengths[row[pair]])
 
 
-def check(table: FeatureTable, name: str, pair: int, expected: float) -> None:
+def check_value(table: FeatureTable, name: str, pair: int, expected: float) -> None:
     found = table.values[pair, table.names.index(name)]
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15, err_msg=f"{name} of pair {pair}")
 
@@ -137,9 +137,9 @@ def test_phrases(query: str, text: str, phrase: float, bigrams: float, tmp_path:
     world = collection({"d": {"title": text}, "e": {"title": "z"}}, [query], text_fields=("title",))
     candidates = Candidates(np.array([0]), np.array([0, 2]), np.array([0, 1]))
     table = FeatureSet(families=["overlap"], relative=[]).compute(world, candidates, tmp_path)
-    check(table, "phrase.title", 0, phrase)
-    check(table, "bigrams.title", 0, bigrams)
-    check(table, "phrase.title", 1, 0)
+    check_value(table, "phrase.title", 0, phrase)
+    check_value(table, "bigrams.title", 0, bigrams)
+    check_value(table, "phrase.title", 1, 0)
 
 
 def test_words() -> None:
@@ -191,10 +191,10 @@ def test_peers_are_their_twins(tmp_path: Path) -> None:
             doc = candidates.doc[pair]
             people[pair] = set(authors.author[authors.indptr[doc] : authors.indptr[doc + 1]].tolist()) - {-1}
         for pair in pairs:
-            check(table, "peers.text", pair, cosines.get(pair, math.nan))
+            check_value(table, "peers.text", pair, cosines.get(pair, math.nan))
             others = [names for other, names in people.items() if other != pair and names]
             shared = [bool(names & people[pair]) for names in others]
-            check(table, "peers.authors", pair, np.mean(shared) if others and people[pair] else math.nan)
+            check_value(table, "peers.authors", pair, np.mean(shared) if others and people[pair] else math.nan)
 
 
 LETTERS = st.text("ab s", max_size=12)

@@ -29,7 +29,7 @@ def asked(block: Block, **sequences: str) -> Impressions:
     return Impressions.of(tuple(sequences), code, query, QUERIES, Ids.of(QUERIES), block.candidates)
 
 
-def refused(path: Path, text: str, block: Block, method: Any = METHOD, chunk: int = 2, **sequences: str) -> None:
+def check_refused(path: Path, text: str, block: Block, method: Any = METHOD, chunk: int = 2, **sequences: str) -> None:
     """Serving raises an error of this text, and leaves every byte and every balance as it was."""
     before, digest = path.read_bytes(), open_ledger(path).digest
     with pytest.raises(InputError, match=text):
@@ -79,9 +79,9 @@ def test_another_sequence_of_the_name_is_refused(path: Path) -> None:
 def test_the_first_impression_that_differs_is_named(path: Path) -> None:
     block = world()
     serve(path, block, s="abda", t="dddddabadd")
-    refused(path, "impression 3 of s was of query 'qa' and is now of 'qd'", block, s="abddd")
-    refused(path, "impression 7 of t was of query 'qa' and is now of 'qb'", block, new="aaaa", t="dddddabbaab")
-    refused(path, "impression 5 of t was of query 'qa' and is now of 'qd'", block, s="abdaa", t="dddddd")
+    check_refused(path, "impression 3 of s was of query 'qa' and is now of 'qd'", block, s="abddd")
+    check_refused(path, "impression 7 of t was of query 'qa' and is now of 'qb'", block, new="aaaa", t="dddddabbaab")
+    check_refused(path, "impression 5 of t was of query 'qa' and is now of 'qd'", block, s="abdaa", t="dddddd")
 
 
 @settings(max_examples=20)
@@ -94,7 +94,7 @@ def test_refused_exactly_where_the_common_part_differs(
     METHOD.serve(block, asked(block, s=one), SQLite(str(path), chunk), docnos(block))
     common = min(len(one), len(other))
     if one[:common] != other[:common]:
-        refused(path, "a ledger of another sequence", block, chunk=chunk, s=other)
+        check_refused(path, "a ledger of another sequence", block, chunk=chunk, s=other)
         return
     expected, _ = METHOD.serve(block, asked(block, s=max(one, other, key=len)), Memory(), docnos(block))
     found = serve(path, block, s=other)
@@ -112,15 +112,15 @@ def test_other_candidates_are_refused_before_anything_is_written(path: Path) -> 
     doc = over.doc.copy()
     doc[:2] = doc[1::-1]
     text = r"ledger: found other candidates than the ledger was kept with, of 1 queries \(qa\)"
-    refused(path, text, changed(block, doc=doc), s="aabb")
-    refused(path, text, changed(block, doc=doc), new="bbbbddda")  # another sequence, and a turn without qa
+    check_refused(path, text, changed(block, doc=doc), s="aabb")
+    check_refused(path, text, changed(block, doc=doc), new="bbbbddda")  # another sequence, and a turn without qa
     fewer = {name: value[1:] for name, value in over.columns.items()}
     shorter = changed(block, indptr=np.maximum(over.indptr - 1, 0), doc=over.doc[1:], columns=fewer)
-    refused(path, text, shorter, s="aabbb")
+    check_refused(path, text, shorter, s="aabbb")
     late = over.doc.copy()
     late[5:] = late[:4:-1]
     serve(path, changed(block, doc=late), s="aabb")  # qd was never served
-    refused(path, "of 2 queries", changed(block, doc=np.where(over.doc > 0, 0, 1)[::-1]), s="aabb", t="aaab")
+    check_refused(path, "of 2 queries", changed(block, doc=np.where(over.doc > 0, 0, 1)[::-1]), s="aabb", t="aaab")
 
 
 def test_other_entities_are_refused(path: Path) -> None:
@@ -135,9 +135,9 @@ def test_other_entities_are_refused(path: Path) -> None:
     group = authors.group.copy()
     entry = int(authors.indptr[block.candidates.doc[0]])
     group[entry] = 4 - group[entry] if group[entry] != 2 else 0
-    refused(path, text, with_authors(group=group), s="abdd")
-    refused(path, text, with_authors(weight=authors.weight / 2), t="a")
-    refused(path, text, with_authors(groups=tuple(f"other {name}" for name in authors.groups)), t="d")
+    check_refused(path, text, with_authors(group=group), s="abdd")
+    check_refused(path, text, with_authors(weight=authors.weight / 2), t="a")
+    check_refused(path, text, with_authors(groups=tuple(f"other {name}" for name in authors.groups)), t="d")
     # The same authors under other codes, as a longer list of them has.
     turned = with_authors(groups=authors.groups[::-1], group=4 - authors.group)
     np.testing.assert_array_equal(serve(path, turned, s="abd"), serve(path, block, s="abd"))
@@ -148,7 +148,7 @@ def test_documents_have_names_or_codes(path: Path) -> None:
     block, method = world(), FairCo(scope="corpus")
     method.serve(block, asked(block, s="ad"), SQLite(str(path)))
     method.serve(block, asked(block, s="ada"), SQLite(str(path)))
-    refused(path, "other candidates", block, method, s="ada")  # has names
+    check_refused(path, "other candidates", block, method, s="ada")  # has names
 
 
 def test_beliefs_may_change(path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_gap_between_impressions_that_were_served(tmp_path: Path) -> None:
         BY_SEQUENCE.serve(block, late, SQLite(str(parts[-1])), docnos(block))
     merge_files(parts, tmp_path / "all.sqlite")
     text = "no ranking of impression 2 of sequence s, though later ones have been served"
-    refused(tmp_path / "all.sqlite", text, block, BY_SEQUENCE, s="abdddda")
+    check_refused(tmp_path / "all.sqlite", text, block, BY_SEQUENCE, s="abdddda")
     serve(tmp_path / "all.sqlite", block, BY_SEQUENCE, s="ab")
 
 

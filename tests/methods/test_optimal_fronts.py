@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tilt_worlds import alignment, block
 
-from rerankers._base.errors import ConfigError, InfeasibleError, InputError
+from rerankers._base.errors import ConfigError, InputError
 from rerankers.exposure import GERR, RBP
 from rerankers.exposure.optimal.permutahedron import pareto_front
 from rerankers.exposure.targets import equal_exposure
-from rerankers.measures.fronts import area_between, loss_at_utility, matched_loss
 from rerankers.methods.fronts import Judge, curve, oracle_front, plug_in_front, true_front
 from rerankers.methods.pareto_optimal import ParetoOptimal
 from rerankers.methods.plackett_luce import PlackettLuce
@@ -105,48 +102,3 @@ def test_judge_refuses() -> None:
         Judge.of(part, np.full(len(grade), np.nan))
     with pytest.raises(ConfigError, match="attribute"):
         Judge.of(block([[1.0]], {}), [1.0], groups=True)
-
-
-def test_reading_a_curve() -> None:
-    utility, loss = [1.0, 3.0, 2.0], [0.5, 2.0, 1.0]
-    assert loss_at_utility(utility, loss, [1.0, 1.5, 2.0, 2.5, 3.0]).tolist() == [0.5, 0.75, 1.0, 1.5, 2.0]
-    assert loss_at_utility(utility, loss, 0.0).tolist() == [0.5], "less utility is never dearer"
-    assert loss_at_utility([1.0, 2.0, 3.0], [4.0, 1.0, 2.0], [1.0, 1.5, 2.5]).tolist() == [1.0, 1.0, 1.5]
-    assert loss_at_utility([1.0, 1.0], [4.0, 3.0], 1.0).tolist() == [3.0]
-    with pytest.raises(InfeasibleError, match="greatest"):
-        loss_at_utility(utility, loss, 3.1)
-    with pytest.raises(InputError, match="shapes"):
-        loss_at_utility([1.0], [1.0, 2.0], 1.0)
-    with pytest.raises(InputError, match="finite"):
-        loss_at_utility([1.0, np.nan], [1.0, 2.0], 1.0)
-
-
-def test_area_between_curves() -> None:
-    # 1 + (u - 1) above (u - 1) / 2 on [1, 3]: the mean of 1 + (u - 1) / 2 is 1.5
-    found = area_between([1.0, 3.0], [1.0, 3.0], [1.0, 2.0, 3.0], [0.0, 0.5, 1.0], 1.0, 3.0)
-    assert found == pytest.approx(1.5)
-    assert area_between([1.0, 3.0], [1.0, 3.0], [0.5, 3.5], [0.5, 3.5], 1.2, 2.9) == pytest.approx(0, abs=1e-12)
-    with pytest.raises(InputError, match="range"):
-        area_between([1.0], [1.0], [1.0], [1.0], 1.0, 1.0)
-    with pytest.raises(InfeasibleError):
-        area_between([1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [0.0, 1.0], 1.0, 3.0)
-
-
-@given(seed=st.integers(0, 1000), points=st.integers(2, 6))
-@settings(max_examples=30)
-def test_matched_losses_have_the_mean_of_the_curve(seed: int, points: int) -> None:
-    rng = np.random.default_rng(seed)
-    utility = np.sort(rng.random((points, 1)), axis=0) + 0.01 * rng.random((points, 5))
-    loss = rng.random((points, 5))
-    mean = np.sort(utility.mean(axis=1))
-    wanted = float(mean[0] + rng.random() * (mean[-1] - mean[0]))
-    order = np.argsort(utility.mean(axis=1))
-    shuffled = rng.permutation(points)
-    found = matched_loss(utility[shuffled], loss[shuffled], wanted)
-    expected = np.interp(wanted, mean, loss.mean(axis=1)[order])
-    assert found.mean() == pytest.approx(expected, abs=1e-9)
-    with pytest.raises(InfeasibleError):
-        matched_loss(utility, loss, 5.0)
-    with pytest.raises(InfeasibleError):
-        matched_loss(utility, loss, -1.0)
-    np.testing.assert_allclose(matched_loss(utility, loss, float(mean[0])), loss[order[0]], atol=1e-9)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerankers._base.errors import InputError
-from rerankers.stats.trade_off import Curve, loss_at_utility, matched_losses
+from rerankers._base.errors import InfeasibleError, InputError
+from rerankers.stats.trade_off import Curve, area_between, loss_at_utility, matched_losses
 
 POINTS = st.lists(st.tuples(st.integers(0, 8).map(float), st.integers(0, 8).map(float)), min_size=1, max_size=7)
 
@@ -81,3 +81,27 @@ def test_what_is_refused() -> None:
         Curve(np.zeros((2, 3)), np.zeros((3, 2)))
     with pytest.raises(InputError, match="not finite"):
         Curve(np.full((1, 2), np.nan), np.zeros((1, 2)))
+
+
+def test_reading_a_curve() -> None:
+    utility, loss = [1.0, 3.0, 2.0], [0.5, 2.0, 1.0]
+    assert loss_at_utility(utility, loss, [1.0, 1.5, 2.0, 2.5, 3.0]).tolist() == [0.5, 0.75, 1.0, 1.5, 2.0]
+    assert loss_at_utility(utility, loss, 0.0).tolist() == [0.5], "less utility is never dearer"
+    assert loss_at_utility([1.0, 2.0, 3.0], [4.0, 1.0, 2.0], [1.0, 1.5, 2.5]).tolist() == [1.0, 1.0, 1.5]
+    assert loss_at_utility([1.0, 1.0], [4.0, 3.0], 1.0).tolist() == [3.0]
+    assert np.isnan(loss_at_utility(utility, loss, 3.1)).tolist() == [True]
+    with pytest.raises(InputError, match="shapes"):
+        loss_at_utility([1.0], [1.0, 2.0], 1.0)
+    with pytest.raises(InputError, match="finite"):
+        loss_at_utility([1.0, np.nan], [1.0, 2.0], 1.0)
+
+
+def test_area_between_curves() -> None:
+    # 1 + (u - 1) above (u - 1) / 2 on [1, 3]: the mean of 1 + (u - 1) / 2 is 1.5
+    found = area_between([1.0, 3.0], [1.0, 3.0], [1.0, 2.0, 3.0], [0.0, 0.5, 1.0], 1.0, 3.0)
+    assert found == pytest.approx(1.5)
+    assert area_between([1.0, 3.0], [1.0, 3.0], [0.5, 3.5], [0.5, 3.5], 1.2, 2.9) == pytest.approx(0, abs=1e-12)
+    with pytest.raises(InputError, match="range"):
+        area_between([1.0], [1.0], [1.0], [1.0], 1.0, 1.0)
+    with pytest.raises(InfeasibleError):
+        area_between([1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [0.0, 1.0], 1.0, 3.0)

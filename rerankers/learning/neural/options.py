@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +22,7 @@ ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class Training(ABC):
     """How a network is trained: the options that all scorers share.
 
     Attributes
@@ -102,9 +103,9 @@ class Training:
         """The learning rate to start with."""
         return RATES[self.optimizer] if self.learning_rate is None else float(self.learning_rate)
 
+    @abstractmethod
     def architecture(self) -> dict[str, Any]:
         """Return what the network is built from: plain values, stored with the weights."""
-        raise NotImplementedError
 
     def with_iterations(self, iterations: int) -> Self:
         """Return the spec that runs exactly this many epochs unless something stops it early."""
