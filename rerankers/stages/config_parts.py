@@ -27,6 +27,7 @@ NEEDED = {
     "model": "fit",
     "objective": "bind",
     "calibration": "fit",
+    "fit": "choose",
 }
 
 
@@ -86,6 +87,8 @@ def command_line(command: str, words: Sequence[str]) -> str:
 def show(report: ReportData, folder: Path, config: Mapping[str, Any], differences: Sequence[str] = ()) -> None:
     """Print the table of a job, its warnings, and where its report is."""
     terminal_table(report, every=config["measures"]["names"] is not None)
+    if "fitted" in report.summary:
+        print(f"fitted: {report.summary['fitted']}")
     for difference in differences:
         print(f"differs from the corrected form: {difference}")
     for warning in report.warnings:

@@ -33,7 +33,7 @@ from rerankers.tracks.preset import PRESETS, Inputs
 
 _BOTH = "browsing groups measures paths samples seed universe output"
 RUN_KEYS = frozenset(
-    f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger".split()
+    f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger fit".split()
 )
 EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets".split())
 SUPERSEDED = {
@@ -88,6 +88,7 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         sequence=one_path(config, "sequence"),
         rounds=whole_number(config, "rounds"),
         ledger=_ledger(config),
+        fit=part("fit"),
     )
     show(run(job, folder.absolute()), folder, config)
 

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Rankings, Relevance, Topics
+from rerankers.values import Block, Candidates, GroupAlignment, Ids, Judgments, Ragged, Rankings, Relevance, Topics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from rerankers.measures.evaluation import Options
+    from rerankers.methods.targets import Target
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +90,18 @@ class Part:
     stream: NDArray[np.uint64]
     estimates: Relevance | None = None
     served: Rankings | None = None
+
+    def block(self, seen: Mapping[str, GroupAlignment], options: Options, target: Target | None) -> Block:
+        """Return what a method is shown: everything but the judgments."""
+        return Block(
+            self.candidates,
+            self.stream,
+            seen,
+            estimates=self.estimates,
+            browsing=options.model,
+            target=target,
+            seed=options.seed,
+        )
 
 
 def make_pool(

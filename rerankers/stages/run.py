@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +14,20 @@ from tqdm import tqdm
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
 from rerankers.execution import block_bounds
-from rerankers.ledger import AUTHORS, Memory, SQLite, author_alignment
-from rerankers.measures.evaluation import Options
+from rerankers.ledger import Memory, SQLite
 from rerankers.measures.universe import UNIVERSES
 from rerankers.methods import check_method
 from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.aim import ready_target
 from rerankers.stages.block import RerankBlock, Reranked
-from rerankers.stages.estimates import Estimates, model_estimates
+from rerankers.stages.fit import FILE as FIT_FILE
+from rerankers.stages.fit import fit_method
+from rerankers.stages.fit_spec import NoFit
 from rerankers.stages.fronts import fronts_of, scene_of_pool, truth_of, write_fronts
+from rerankers.stages.ground import judging, prepare
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
-from rerankers.stages.pool import Pool, make_pool
-from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
+from rerankers.stages.results import Account, MeasureOptions, Results, publish
 from rerankers.stages.run_account import (
     quality_of,
     summary_of,
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
     from rerankers.methods.targets import Target
     from rerankers.report import ReportData
     from rerankers.retrieval import Retriever
-    from rerankers.values import Candidates, Collection, GroupAlignment
+    from rerankers.stages.pool import Pool
+    from rerankers.values import Collection
 
 
 MOST_SAMPLES = 10_000_000
@@ -61,7 +63,7 @@ class RunJob:
     ``name`` is the method's name in results, ``config`` the resolved config and ``command`` what repeats the job.
     ``model`` is the folder of a trained model whose estimates the method takes, ``allowed`` the packages whose
     functions that model's features may call. ``sequence`` (a file), ``rounds`` and ``ledger`` are for methods with a
-    ledger.
+    ledger. ``fit`` chooses options of the method on training queries (`rerankers.stages.fit_spec`).
     """
 
     name: str
@@ -84,6 +86,7 @@ class RunJob:
     sequence: Path | None = None
     rounds: int = 1
     ledger: Memory | SQLite = field(default_factory=Memory)
+    fit: Any = field(default_factory=NoFit)
 
     def __post_init__(self) -> None:
         choose("universe", self.universe, UNIVERSES)
@@ -103,22 +106,16 @@ def run(job: RunJob, folder: Path) -> ReportData:
     """
     watch = Stopwatch()
     with claimed(folder) as staging:
+        fitted = fit_method(job, watch)
+        if fitted is not None:
+            write_text(staging / FIT_FILE, fitted.csv)
+            job = replace(job, method=fitted.method)
         collection: Collection = job.collection.load()
         asked = asked_of(job.method, collection.topics, job.sequence, job.rounds, job.ledger, job.samples)
         watch.lap("collection")
-        retrieved = job.retriever.retrieve(collection, job.cache)
-        watch.lap("retrieval")
-        # A run may name documents that the collection lacks: they are there, with unknown groups.
-        known = collection.over(retrieved.docs)
-        aligned = job.groups.align(known)
-        authors = _authors(job, known)
-        pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments, authors)
-        watch.lap("groups")
+        ground = prepare(job, collection, watch)
+        known, retrieved, estimates, pool = ground.known, ground.retrieved, ground.estimates, ground.pool
         target = ready_target(job.target, job.method, job.collection, job.groups, known.topics)
-        estimates = _estimates(job, known, retrieved.candidates, aligned.alignments)
-        if estimates is not None:
-            pool = pool.with_estimates(estimates.relevance)
-            watch.lap("estimates")
         outcome = _serve(job, asked, pool, watch)
         results = Results()
         answered = pool if outcome is None else pool.with_served(outcome.served.rankings())
@@ -129,23 +126,24 @@ def run(job: RunJob, folder: Path) -> ReportData:
             write_text(staging / "relevance.json", quality.json)
         if job.measures.fronts:
             truth = truth_of(known, retrieved.candidates)
-            write_fronts(staging, fronts_of(*scene_of_pool(pool, _options(job, pool), truth)))
+            write_fronts(staging, fronts_of(*scene_of_pool(pool, judging(job, pool), truth)))
             watch.lap("fronts")
         account = Account(
             title=f"{job.name} on {collection.name}",
-            summary=summary_of(job, collection, pool, estimates, asked, outcome),
+            summary=summary_of(job, collection, pool, estimates, asked, outcome)
+            | ({} if fitted is None else {"fitted": fitted.words}),
             tier=tier_of(job, target, estimates),
             counts={
                 "collection": collection.counts,
                 "retrieval": retrieved.counts,
-                "groups": aligned.counts,
+                "groups": ground.groups,
                 **({} if estimates is None else {"estimates": estimates.counts}),
                 **({} if outcome is None else {"served": outcome.counts}),
                 "method": results.method_counts,
                 "measures": results.counts,
             },
             warnings=[
-                *warnings_about(collection, pool, retrieved.counts, aligned.counts),
+                *warnings_about(collection, pool, retrieved.counts, ground.groups),
                 *warnings_about_serving(outcome, pool),
                 *warnings_about_target(job),
             ],
@@ -161,17 +159,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
             tables=() if quality is None else quality.tables,
             pictures=() if quality is None else quality.pictures,
         )
-        return publish(staging, results, account, job.measures, _options(job, pool), watch)
-
-
-def _authors(job: RunJob, collection: Collection) -> GroupAlignment | None:
-    """Return who wrote what, for a method that keeps accounts of authors; None for others."""
-    if getattr(job.method, "entities", None) != AUTHORS:
-        return None
-    if collection.authors is None:
-        name = collection.name
-        raise ConfigError(f"method.entities: found {AUTHORS}; expected others, since {name} lists no authors")
-    return author_alignment(collection.authors, len(collection.docs))
+        return publish(staging, results, account, job.measures, judging(job, pool), watch)
 
 
 def _serve(job: RunJob, asked: Asked | None, pool: Pool, watch: Stopwatch) -> Outcome | None:
@@ -181,35 +169,14 @@ def _serve(job: RunJob, asked: Asked | None, pool: Pool, watch: Stopwatch) -> Ou
     impressions = asked.impressions(pool.topics, pool.candidates)
     check_asked(asked, int(pool.candidates.lengths[impressions.row].sum()), MOST_ITEMS)
     method: Any = job.method
-    outcome = serve(method, pool, impressions, job.ledger, _options(job, pool).model, job.seed, job.execution)
+    outcome = serve(method, pool, impressions, job.ledger, judging(job, pool).model, job.seed, job.execution)
     watch.lap("serving")
     return outcome
 
 
-def _estimates(
-    job: RunJob, collection: Collection, candidates: Candidates, groups: Mapping[str, GroupAlignment]
-) -> Estimates | None:
-    if job.model is None:
-        return None
-    return model_estimates(job.model, collection, candidates, groups, job.groups, job.browsing, job.cache, job.allowed)
-
-
-def _options(job: RunJob, pool: Pool) -> Options:
-    check_max_grade(job.browsing, pool.judgments)
-    return Options(
-        browsing=job.browsing,
-        universe=job.universe,
-        cutoff=job.measures.cutoff,
-        samples=job.samples,
-        seed=job.seed,
-        force_draws=job.measures.exposure == "draws",
-        max_grade=max(1, int(pool.judgments.grade.max(initial=0))),
-    )
-
-
 def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> None:
     measures = job.measures.chosen(list(pool.groups))
-    options = _options(job, pool)
+    options = judging(job, pool)
     task = RerankBlock(job.name, job.method, pool.topics.ids, measures, options, pool.groups, target, pool.authors)
     served = pool.served
     times = np.full(len(pool.candidates), job.samples) if served is None else served.counts

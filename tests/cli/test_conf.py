@@ -28,6 +28,7 @@ BUILT = (
     "preset",
     "target",
     "ledger",
+    "fit",
     *OF_TRAIN,
 )
 OF_ALL = {"method": ("model",), "objective": ("fairness_weight", "unfairness")}
