@@ -98,6 +98,14 @@ def fit_method(job: RunJob, watch: Stopwatch) -> Fitted | None:
     return Fitted(_with(job.method, kept.options), kept, trials.done, words)
 
 
+def fit_words(spec: Any, fitted: Fitted | None) -> dict[str, str]:
+    """Return what a report says about how options were chosen; nothing where nobody said."""
+    if fitted is not None:
+        return {"fitted": fitted.words}
+    tried = spec.tried if isinstance(spec, NoFit) else None
+    return {} if tried is None else {"fitted": f"beforehand, the best of {tried:,} configurations on training queries"}
+
+
 def _check(job: RunJob) -> None:
     if getattr(job.collection, "split", None) != "eval":
         raise ConfigError(

@@ -42,7 +42,20 @@ Try = Callable[[Mapping[str, Any]], Trial]
 
 @dataclass(frozen=True, slots=True)
 class NoFit:
-    """Take the method's options as they stand."""
+    """Take the method's options as they stand.
+
+    Attributes
+    ----------
+    tried
+        how many configurations were compared on training queries before these options were settled, to be printed
+        with the results; null where nobody says.
+    """
+
+    tried: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.tried is not None and self.tried < 1:
+            raise ConfigError(f"fit.tried: found {self.tried}; expected at least 1, or null")
 
     @property
     def measures(self) -> tuple[str, ...]:

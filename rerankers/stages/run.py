@@ -21,7 +21,7 @@ from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.aim import ready_target
 from rerankers.stages.block import RerankBlock, Reranked
 from rerankers.stages.fit import FILE as FIT_FILE
-from rerankers.stages.fit import fit_method
+from rerankers.stages.fit import fit_method, fit_words
 from rerankers.stages.fit_spec import NoFit
 from rerankers.stages.fronts import fronts_of, scene_of_pool, truth_of, write_fronts
 from rerankers.stages.ground import judging, prepare
@@ -130,8 +130,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
             watch.lap("fronts")
         account = Account(
             title=f"{job.name} on {collection.name}",
-            summary=summary_of(job, collection, pool, estimates, asked, outcome)
-            | ({} if fitted is None else {"fitted": fitted.words}),
+            summary=summary_of(job, collection, pool, estimates, asked, outcome) | fit_words(job.fit, fitted),
             tier=tier_of(job, target, estimates),
             counts={
                 "collection": collection.counts,
