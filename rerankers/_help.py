@@ -15,6 +15,9 @@ HEADER = {
     "submit": "fair-rerank submit: write the submission to a TREC Fair Ranking track from a run or a policy.",
     "validate": "fair-rerank validate: check a submission to a TREC Fair Ranking track.",
     "compare": "fair-rerank compare: the results of several jobs in one table, and among published runs.",
+    "power": "fair-rerank power: what comparisons over stored results can find, and what it would take.",
+    "headroom": "fair-rerank headroom: what the first stage leaves possible, whatever reranks it.",
+    "meta": "fair-rerank meta: whether measures agree on the order of systems, whatever is assumed.",
     "reproduce": "fair-rerank reproduce: published numbers beside ours, from the data that is there.",
 }
 
@@ -49,6 +52,15 @@ Topics and pages:  fair-rerank validate track=2022-task2 run=mine.tsv.gz queries
 Leaderboards:      {_BOARDS}
 Example:           fair-rerank compare outputs/a outputs/b output=outputs/comparison
 Published runs:    fair-rerank compare outputs/judged leaderboard=trec2020-rerank""",
+    "power": """\
+Example:           fair-rerank power outputs/a outputs/b output=outputs/power
+Seeds of a run:    fair-rerank power outputs/seeds differences=[0.02] precision=0.005""",
+    "headroom": """\
+Example:           fair-rerank headroom experiment=cacm collection.path=DIR depths=[10,100,1000] output=outputs/headroom
+Of runs:           fair-rerank headroom results=[outputs/a,outputs/b] depth_for=0.9 depth_for_loss=0.1""",
+    "meta": """\
+Example:           fair-rerank meta outputs/a outputs/b outputs/c attribute=economy output=outputs/meta
+Run files:         fair-rerank meta a.run b.run qrels=qrels.txt groups=groups.csv measures=[group_EEL,NDKL@20,DP]""",
     "reproduce": """\
 Example:           fair-rerank reproduce data=DIR output=outputs/reproduce""",
 }

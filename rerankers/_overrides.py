@@ -11,6 +11,7 @@ SINGLE = frozenset({"output", "path", "cache"})
 """Paths that are never a list, so that ``output=[mine]`` is a folder called ``[mine]``."""
 
 PATHS = SINGLE | {
+    "runs",
     "query",
     "queries",
     "run",
@@ -28,8 +29,15 @@ PATHS = SINGLE | {
 LISTS = frozenset({"measures.names"})
 """Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""
 
-RENAMED = {"evaluate": {"groups": "groups.path"}, "submit": {"groups": "groups.path"}}
-"""``groups`` chooses an option in ``run`` and names a file elsewhere; Hydra takes the bare word for an option."""
+RENAMED = {
+    "evaluate": {"groups": "groups.path"},
+    "submit": {"groups": "groups.path"},
+    "compare": {"measures": "measures.names", "clusters": "clusters.path"},
+    "power": {"measures": "measures.names"},
+    "meta": {"groups": "groups.path", "measures": "measures.names"},
+}
+"""``groups`` and ``measures`` choose an option in ``run``; elsewhere they name a file, and measures. Hydra takes the
+bare word for an option."""
 
 IRDS = "irds:"
 """``collection=irds:ID`` is short for ``collection=ir_datasets collection.id=ID``."""

@@ -27,6 +27,10 @@ fair-rerank COMMAND [overrides...]
   submit     write the submission to a TREC Fair Ranking track from a run or a policy
   validate   check a submission to a TREC Fair Ranking track: every error with its line
   compare    the results of several jobs in one table, and among the published runs of a track
+  power      what comparisons over stored results can find, and the queries and draws it would take
+  headroom   what the first stage leaves possible: recall by group, least losses, depths needed
+  labels     what unknown, wrong or sampled group labels leave of a result
+  meta       whether measures agree on the order of systems, whatever is assumed
   reproduce  published numbers beside ours, from the data that is there
   ledger     show the ledger of a run with ledger=sqlite, or merge several
   doctor     say what is wrong with this installation and what to type
@@ -101,17 +105,52 @@ def _validate(words: list[str]) -> int:
 
 
 def _compare(words: list[str]) -> int:
-    from rerankers._hydra import FLAGS_WITH_VALUE, hydra_command
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("compare", _with_folders(words), _compare_task)
+
+
+def _power(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("power", _with_folders(words), _power_task)
+
+
+def _with_folders(words: list[str]) -> list[str]:
+    """Write out folders that are typed as bare words: A B for results=[A,B]."""
+    from rerankers._hydra import FLAGS_WITH_VALUE
     from rerankers._overrides import quote
 
-    # Folders may be typed as bare words: A B for results=[A,B].
     bare, rest, before = list[str](), list[str](), ""
     for word in words:
         is_folder = not word.startswith("-") and not _KEY.match(word) and before not in FLAGS_WITH_VALUE
         (bare if is_folder else rest).append(word)
         before = word
     results = [f"results=[{','.join(quote(word) for word in bare)}]"] if bare else []
-    return hydra_command("compare", [*rest, *results], _compare_task)
+    return [*rest, *results]
+
+
+def _headroom(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    return hydra_command("headroom", words, _headroom_task)
+
+
+def _labels(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    # groups names a file here, as in evaluate; Hydra would take the bare word for one of the options of run.
+    files = [f"groups.path={word.removeprefix('groups=')}" if word.startswith("groups=") else word for word in words]
+    return hydra_command("labels", files, _labels_task)
+
+
+def _meta(words: list[str]) -> int:
+    from rerankers._hydra import hydra_command
+
+    # browsing and target would choose an option, as in run; here they and their like are lists.
+    axes = re.compile(r"(browsing|patience|target|unknown|cutoff)=")
+    written = [f"grid.{word}" if axes.match(word) else word for word in words]
+    return hydra_command("meta", _with_folders(written), _meta_task)
 
 
 def _reproduce(words: list[str]) -> int:
@@ -168,6 +207,30 @@ def _compare_task(call: Call) -> None:
     compare_from_config(call.config)
 
 
+def _power_task(call: Call) -> None:
+    from rerankers.stages.power import power_from_config
+
+    power_from_config(call.config)
+
+
+def _headroom_task(call: Call) -> None:
+    from rerankers.stages.headroom import headroom_from_config
+
+    headroom_from_config(call.config, call.output, call.words)
+
+
+def _labels_task(call: Call) -> None:
+    from rerankers.stages.label_study import labels_from_config
+
+    labels_from_config(call.config, call.output, call.words)
+
+
+def _meta_task(call: Call) -> None:
+    from rerankers.stages.meta import meta_from_config
+
+    meta_from_config(call.config)
+
+
 def _reproduce_task(call: Call) -> None:
     from rerankers.stages.reproduce import reproduce_from_config
 
@@ -181,6 +244,10 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "submit": _submit,
     "validate": _validate,
     "compare": _compare,
+    "power": _power,
+    "headroom": _headroom,
+    "labels": _labels,
+    "meta": _meta,
     "reproduce": _reproduce,
     "ledger": _ledger,
     "doctor": _doctor,

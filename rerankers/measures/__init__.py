@@ -14,6 +14,7 @@ no groups were given              measures of groups are null: ``no_groups``
 nothing is ranked                 exposure is 0: EEL is EET, EED, EER, utility and the classic measures are 0;
                                   Judged is null: ``no_ranked_document``
 exposure estimated from one draw  EEL and EED are null: ``too_few_draws``
+no value under any shuffled label placebo and excess are null: ``no_value_under_shuffled_labels``
 judged query missing from a run   an error, an empty ranking or left out and counted, as chosen
 ================================  ==========================================================================
 
@@ -23,18 +24,70 @@ A document outside the ranking has exposure 0; an unjudged document and a negati
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers.measures.names import Measure, parse, parse_many
+from rerankers.measures.placebo import group_exposure_placebo
 from rerankers.measures.rank_fairness import awrf
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rerankers.exposure.browsing import BrowsingModel
+    from rerankers.measures.attention import iaa
+    from rerankers.measures.fairweb import gfr
+    from rerankers.measures.front_distance import pareto_distance
+    from rerankers.measures.joint_exposure import jme
+    from rerankers.measures.pairs import favoured_pairs
+    from rerankers.measures.prefix_divergence import ndkl
+    from rerankers.measures.prefix_shares import prefix_parity
+    from rerankers.measures.rate_parity import group_rates, unequal
+    from rerankers.measures.worst_off import leximin, leximin_preference, lexirecall
 
-__all__ = ["Measure", "awrf", "evaluate", "parse", "parse_many"]
+_LATER = {
+    "favoured_pairs": "pairs",
+    "gfr": "fairweb",
+    "group_rates": "rate_parity",
+    "iaa": "attention",
+    "jme": "joint_exposure",
+    "leximin": "worst_off",
+    "leximin_preference": "worst_off",
+    "lexirecall": "worst_off",
+    "ndkl": "prefix_divergence",
+    "pareto_distance": "front_distance",
+    "prefix_parity": "prefix_shares",
+    "unequal": "rate_parity",
+}
+"""Function -> module, imported when first used."""
+
+__all__ = [
+    "Measure",
+    "awrf",
+    "evaluate",
+    "favoured_pairs",
+    "gfr",
+    "group_exposure_placebo",
+    "group_rates",
+    "iaa",
+    "jme",
+    "leximin",
+    "leximin_preference",
+    "lexirecall",
+    "ndkl",
+    "pareto_distance",
+    "parse",
+    "parse_many",
+    "prefix_parity",
+    "unequal",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
 
 
 def evaluate(

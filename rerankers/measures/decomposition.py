@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Evaluation
+    from rerankers.values import GroupAlignment, Rankings
 
 _CELLS = 1 << 22  # totals held at once: 32 MB
 
@@ -54,6 +56,15 @@ def _decompose(evaluation: Evaluation, model: BrowsingModel, attribute: str | No
     return Terms(loss, disparity, parts.EER, parts.EET, few)
 
 
+def mean_square_of_sum(evaluation: Evaluation, model: BrowsingModel) -> NDArray[np.float64]:
+    """Return the mean over draws of the squared sum of one draw's exposure, float64 (B,); see `mean_square`."""
+    universe, draws = evaluation.universe, evaluation.draws
+    exposure = item_exposure(draws, model.bind(universe.candidate_grade, draws.over.indptr))
+    exposure *= universe.candidate_counts[draws.flat]
+    total = np.bincount(draws.ranking_of_item, weights=exposure, minlength=len(draws))
+    return mean_over_draws(draws, (total * total).astype(np.float64, copy=False))
+
+
 def mean_square(evaluation: Evaluation, model: BrowsingModel, attribute: str | None) -> NDArray[np.float64]:
     """Return the mean over draws of the squared norm of one draw's exposure, float64 (B,).
 
@@ -67,13 +78,31 @@ def mean_square(evaluation: Evaluation, model: BrowsingModel, attribute: str | N
     if attribute is None:
         norm = np.bincount(draws.ranking_of_item, weights=exposure * exposure, minlength=len(draws))
         return mean_over_draws(draws, norm.astype(np.float64, copy=False))
-    alignment = evaluation.groups[attribute]
     square: NDArray[np.float64] = np.empty(len(draws))
+    for start, stop, totals in _group_totals(draws, evaluation.groups[attribute], over.doc[pair], exposure):
+        square[start:stop] = np.sum(totals * totals, axis=1)
+    return mean_over_draws(draws, square)
+
+
+def mean_squares_of_groups(evaluation: Evaluation, model: BrowsingModel, attribute: str) -> NDArray[np.float64]:
+    """Return the mean over draws of the square of each group's exposure and, last, of their sum: float64 (B, G + 1)."""
+    universe, draws = evaluation.universe, evaluation.draws
+    alignment = evaluation.groups[attribute]
+    exposure = item_exposure(draws, model.bind(universe.candidate_grade, draws.over.indptr))
+    exposure *= universe.candidate_counts[draws.flat]
+    square: NDArray[np.float64] = np.empty((len(draws), len(alignment.groups) + 1))
+    for start, stop, totals in _group_totals(draws, alignment, draws.over.doc[draws.flat], exposure):
+        square[start:stop] = np.column_stack([totals, totals.sum(axis=1)]) ** 2
+    return np.column_stack([mean_over_draws(draws, column) for column in square.T])
+
+
+def _group_totals(
+    draws: Rankings, alignment: GroupAlignment, doc: NDArray[np.int32], exposure: NDArray[np.float64]
+) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    """Yield (first, last + 1, totals by group) of ranges of rankings; doc and exposure are those of their items."""
     step = max(1, _CELLS // max(len(alignment.groups), 1))
     for start in range(0, len(draws), step):
         stop = min(start + step, len(draws))
         items = slice(int(draws.item_ptr[start]), int(draws.item_ptr[stop]))
         ranking = np.repeat(np.arange(stop - start), np.diff(draws.item_ptr[start : stop + 1]))
-        totals = alignment.totals(ranking, over.doc[pair[items]], exposure[items], stop - start)
-        square[start:stop] = np.sum(totals * totals, axis=1)
-    return mean_over_draws(draws, square)
+        yield start, stop, alignment.totals(ranking, doc[items], exposure[items], stop - start)

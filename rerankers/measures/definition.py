@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rerankers._base.errors import ConfigError, choose
 
 if TYPE_CHECKING:
+    from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Evaluation
     from rerankers.measures.names import Measure
+    from rerankers.measures.placebo import Bilinear
     from rerankers.measures.scores import Scores
 
 Value = str | int | float
@@ -82,17 +85,50 @@ class Definition(ABC):
         what it takes.
     cutoff
         whether ``@k`` may be, must be or must not be given.
+    carries
+        whether placebo and excess come with it where it depends on groups and is asked for without them.
+    has_gaps
+        whether it is a squared distance of groups from targets, which has a systematic part.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     cutoff: ClassVar[Literal["none", "optional", "required"]] = "optional"
+    carries: ClassVar[bool] = True
+    has_gaps: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
     def per_unit(cls, measure: Measure, evaluation: Evaluation) -> Scores:
         """Return the value of every unit, or the reason why there is none."""
+
+    @classmethod
+    def depends_on_groups(cls, given: Collection[str]) -> bool:
+        """Whether it depends on which document belongs to which group, so that it has a placebo and an excess.
+
+        By default every measure that takes a parameter ``group`` does. Its placebo is drawn from shuffled labels, for
+        which `per_unit` is called with a `rerankers.measures.shuffles.Relabelled`; `bilinear` may spare that.
+
+        Parameters
+        ----------
+        given
+            names of the parameters that have a value.
+        """
+        return any(parameter.name == "group" for parameter in cls.parameters)
+
+    @classmethod
+    def bilinear(cls, measure: Measure, evaluation: Evaluation) -> Bilinear | None:
+        """Return the measure as a form whose placebo is known without drawing, None where it is no such form."""
+        return None
+
+    @classmethod
+    def gaps_under(cls, measure: Measure, evaluation: Evaluation) -> tuple[BrowsingModel, str] | None:
+        """Return browsing model and attribute of a squared distance of groups from targets, None for all others.
+
+        Such a distance has a systematic part and a decomposition (`rerankers.measures.gaps`).
+        """
+        return None
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:

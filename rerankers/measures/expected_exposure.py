@@ -12,6 +12,7 @@ slightly below 0. Given rankings are the policy themselves, and so are draws whe
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,11 +20,14 @@ import numpy as np
 from rerankers.measures.browse import PARAMETERS, browsing_of
 from rerankers.measures.decomposition import decompose
 from rerankers.measures.definition import Definition, Parameter
+from rerankers.measures.exposure_forms import bilinear
 from rerankers.measures.scores import Scores
 
 if TYPE_CHECKING:
+    from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Evaluation
     from rerankers.measures.names import Measure
+    from rerankers.measures.placebo import Bilinear
 
 GROUP = Parameter("group", str, "attribute whose groups take the place of documents", aliases=("attribute",))
 
@@ -32,32 +36,67 @@ class _Term(Definition):
     """A term of the decomposition, of documents or, with ``group``, of one attribute's groups."""
 
     term: ClassVar[str]
-    parameters = (*PARAMETERS, GROUP)
+    parameters: ClassVar[tuple[Parameter, ...]] = (*PARAMETERS, GROUP)
+    carries = False
 
     @classmethod
     def per_unit(cls, measure: Measure, evaluation: Evaluation) -> Scores:
         """Return the term of every query."""
-        attribute = dict(measure.params).get("group")
-        return _term(cls.term, measure, evaluation, None if attribute is None else str(attribute))
+        return _term(cls.term, measure, evaluation, cls.attribute(measure, evaluation))
+
+    @classmethod
+    def attribute(cls, measure: Measure, evaluation: Evaluation) -> str | None:
+        """Return the attribute whose groups count, None for documents."""
+        named = dict(measure.params).get("group")
+        return None if named is None else str(named)
+
+    @classmethod
+    def depends_on_groups(cls, given: Collection[str]) -> bool:
+        """Whether an attribute is named."""
+        return "group" in given
+
+    @classmethod
+    def bilinear(cls, measure: Measure, evaluation: Evaluation) -> Bilinear | None:
+        """Return the term as a bilinear form of exposure and target."""
+        attribute = cls.attribute(measure, evaluation)
+        if attribute is None or attribute not in evaluation.groups:
+            return None
+        return bilinear(evaluation, _model(measure, evaluation), attribute, cls.term)
+
+    @classmethod
+    def gaps_under(cls, measure: Measure, evaluation: Evaluation) -> tuple[BrowsingModel, str] | None:
+        """Return what a group loss is about."""
+        attribute = cls.attribute(measure, evaluation)
+        if not cls.has_gaps or attribute is None or attribute not in evaluation.groups:
+            return None
+        return _model(measure, evaluation), attribute
 
 
-class _GroupTerm(Definition):
+class _GroupTerm(_Term):
     """The same over the groups of the one attribute that was chosen."""
 
-    term: ClassVar[str]
     parameters = PARAMETERS
 
     @classmethod
-    def per_unit(cls, measure: Measure, evaluation: Evaluation) -> Scores:
-        """Return the term of every query; with several attributes, `plan` asks for each by name instead."""
-        return _term(cls.term, measure, evaluation, next(iter(evaluation.groups), ""))
+    def attribute(cls, measure: Measure, evaluation: Evaluation) -> str | None:
+        """Return the attribute there is; with several, `plan` asks for each by name instead."""
+        return next(iter(evaluation.groups), "")
+
+    @classmethod
+    def depends_on_groups(cls, given: Collection[str]) -> bool:
+        """Whether it depends on groups: always."""
+        return True
+
+
+def _model(measure: Measure, evaluation: Evaluation) -> BrowsingModel:
+    return browsing_of(measure, evaluation.options.model, evaluation.options.max_grade)
 
 
 def _term(term: str, measure: Measure, evaluation: Evaluation, attribute: str | None) -> Scores:
     unjudged = ("query_not_judged", ~evaluation.query_judged)
     if attribute is not None and attribute not in evaluation.groups:
         return Scores.of(np.full(len(evaluation.over), np.nan), ("no_groups", True))
-    model = browsing_of(measure, evaluation.options.model, evaluation.options.max_grade)
+    model = _model(measure, evaluation)
     terms = decompose(evaluation, model, attribute)
     few = terms.too_few_draws and term in ("loss", "disparity")
     return Scores.of(getattr(terms, term), unjudged, ("too_few_draws", few))
@@ -68,6 +107,7 @@ class EEL(_Term):
 
     name = "EEL"
     term = "loss"
+    carries = has_gaps = True
     description = "expected-exposure loss: squared distance of exposure and target, EED - 2 EER + EET; 0 is ideal"
 
 
@@ -100,6 +140,7 @@ class GroupEEL(_GroupTerm):
 
     name = "group_EEL"
     term = "loss"
+    carries = has_gaps = True
     description = "EEL over the groups of every chosen attribute"
 
 
@@ -137,6 +178,6 @@ class Utility(Definition):
     @classmethod
     def per_unit(cls, measure: Measure, evaluation: Evaluation) -> Scores:
         """Return the utility of every query, 0 where nothing relevant is judged."""
-        model = browsing_of(measure, evaluation.options.model, evaluation.options.max_grade)
+        model = _model(measure, evaluation)
         value = evaluation.per_row(evaluation.exposure(model) * evaluation.satisfaction(model))
         return Scores.of(value, ("query_not_judged", ~evaluation.query_judged))

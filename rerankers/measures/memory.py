@@ -66,9 +66,20 @@ def evaluate_in_memory(
         max_grade=highest_grade(judged.grade),
     )
     evaluation = Evaluation(rankings, judgments, aligned, options)
-    asked = default_measures(tuple(aligned)) if measures is None else parse_many(measures)
+    asked = default_measures(tuple(aligned)) if measures is None else _of_queries(parse_many(measures))
     names = queries.names.to_pylist()
     return measure_block(evaluation, asked, [names[code] for code in rankings.over.query], answered.name)
+
+
+def _of_queries(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """Refuse measures that no query has a value of."""
+    for measure in measures:
+        if measure.part == "systematic":
+            raise ConfigError(
+                f"measures: found {measure}, a number of a whole run; expected measures of queries. "
+                "It is in measures.json of fair-rerank evaluate"
+            )
+    return measures
 
 
 def _check_alone(preset: str, given: Mapping[str, Any]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -14,7 +14,9 @@ from rerankers.measures._scan import quoted, scan, split
 from rerankers.measures.definition import Definition, Value
 
 if TYPE_CHECKING:
+    from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Evaluation
+    from rerankers.measures.placebo import Bilinear
     from rerankers.measures.scores import Scores
 
 TABLE: dict[str, str] = {
@@ -33,6 +35,33 @@ TABLE: dict[str, str] = {
     "P": "classic:P",
     "R": "classic:R",
     "Judged": "classic:Judged",
+    "AWRF": "attention_fairness:AWRF",
+    "NDKL": "prefix_divergence:NDKL",
+    "rND": "prefix_shares:RND",
+    "rKL": "prefix_shares:RKL",
+    "rRD": "prefix_shares:RRD",
+    "GF": "fairweb:GF",
+    "GFR": "fairweb:GFR",
+    "DP": "rate_parity:DP",
+    "EUR": "rate_parity:EUR",
+    "RUR": "rate_parity:RUR",
+    "ARP": "pairs:ARP",
+    "PAIR": "pairs:PAIR",
+    "IAA": "attention:IAA",
+    "JME_II": "joint_exposure:JMEII",
+    "JME_IG": "joint_exposure:JMEIG",
+    "TSE": "worst_off:TSE",
+    "worst_exposure": "worst_off:WorstExposure",
+    "share_loss": "share_loss:ShareLoss",
+    "share": "group_share:Share",
+    "group_share": "group_share:GroupShare",
+    "out_of_bounds": "group_share:OutOfBounds",
+    "group_out_of_bounds": "group_share:GroupOutOfBounds",
+    "exposure_variance": "exposure_variance:ExposureVariance",
+    "never_seen": "never_seen:NeverSeen",
+    "never_seen_count": "never_seen:NeverSeenCount",
+    "worst_nDCG": "worst_draw:WorstNDCG",
+    "consistency": "consistency:Consistency",
 }
 """Name -> module and class, imported when first used. A new measure is a class and a line here."""
 
@@ -48,6 +77,10 @@ ALIASES: dict[str, str] = {
     "precision": "P",
 }
 _BY_LOWER = {name.lower(): name for name in TABLE} | {alias.lower(): name for alias, name in ALIASES.items()}
+PARTS = ("placebo", "excess", "systematic")
+"""What may follow a measure of groups, after ``_``; see `Measure.part`."""
+
+_PART = re.compile(rf"(.*[^_\s])_({'|'.join(PARTS)})\s*", re.DOTALL)
 _TREC_CUT = re.compile(r"(.+?)(?:_cut)?[_.]([0-9]+)")
 
 
@@ -71,17 +104,22 @@ class Measure:
         default left out.
     cutoff
         depth k, at least 1, or None.
+    part
+        ``""`` for the measure itself. Of a measure of groups: ``placebo``, its expected value if the labels of each
+        query were shuffled among its documents; ``excess``, the measure minus its placebo; ``systematic``, of group
+        losses only: what does not cancel out over the queries, which is a number of the whole run.
 
     Raises
     ------
     ConfigError
-        when built with an unknown name or parameter, a value out of range, or a cutoff where none may be or
-        without one where it must.
+        when built with an unknown name or parameter, a value out of range, a cutoff where none may be or
+        without one where it must, or a part that the measure does not have.
     """
 
     name: str
     params: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
+    part: str = ""
 
     def __post_init__(self) -> None:
         kind = definition(self.name)
@@ -98,36 +136,91 @@ class Measure:
         if self.cutoff is not None and (kind.cutoff == "none" or self.cutoff < 1):
             expected = "none" if kind.cutoff == "none" else "at least 1"
             raise ConfigError(f"measure {self.name}: found the cutoff {self.cutoff}; expected {expected}")
+        if self.part:
+            choose(f"part of {self.whole}", self.part, PARTS)
+            self._check_part(kind)
+
+    def _check_part(self, kind: type[Definition]) -> None:
+        if not kind.depends_on_groups([name for name, _ in self.params]):
+            example = " Ask for one of groups, such as group_EEL_placebo" if self.name.startswith("EE") else ""
+            raise ConfigError(
+                f"measure {self}: found {self.part} of {self.whole}, which does not depend on groups; expected a "
+                f"measure of groups.{example}"
+            )
+        if self.part == "systematic" and not kind.has_gaps:
+            raise ConfigError(f"measure {self}: found {self.name}; expected a group loss, group_EEL")
 
     def __str__(self) -> str:
         written = ",".join(
             f"{name}={quoted(value) if isinstance(value, str) else repr(value)}" for name, value in self.params
         )
-        return f"{self.name}{f'({written})' if written else ''}{'' if self.cutoff is None else f'@{self.cutoff}'}"
+        cutoff, part = "" if self.cutoff is None else f"@{self.cutoff}", f"_{self.part}" if self.part else ""
+        return f"{self.name}{f'({written})' if written else ''}{cutoff}{part}"
+
+    @property
+    def whole(self) -> Measure:
+        """The measure of which this is a part; itself where it is whole."""
+        return replace(self, part="") if self.part else self
+
+    @property
+    def depends_on_groups(self) -> bool:
+        """Whether it depends on which document belongs to which group."""
+        return definition(self.name).depends_on_groups([name for name, _ in self.params])
 
     def get(self, name: str) -> Value | None:
         """Return a parameter's value: as given, else its fixed default, else None."""
         return dict(self.params).get(name, definition(self.name).parameter(name).default)
 
-    def per_unit(self, evaluation: Evaluation) -> Scores:
-        """Return the value of every unit of an evaluation, or the reason why there is none."""
+    def per_unit(self, evaluation: Evaluation, units: Sequence[str] | None = None) -> Scores:
+        """Return the value of every unit of an evaluation, or the reason why there is none.
+
+        Parameters
+        ----------
+        evaluation
+            B rows.
+        units
+            names of the rows, which placebos that are drawn depend on.
+
+        Raises
+        ------
+        ConfigError
+            for a systematic part, which no unit has.
+        """
+        if self.part == "systematic":
+            raise ConfigError(f"measure {self}: no query has it; measures.json of run and evaluate does")
+        if self.part:
+            from rerankers.measures.excess import part_scores
+
+            return part_scores(self, evaluation, units)
         return definition(self.name).per_unit(self, evaluation)
+
+    def bilinear(self, evaluation: Evaluation) -> Bilinear | None:
+        """Return it as a form whose placebo is known without drawing, None where it is no such form."""
+        return definition(self.name).bilinear(self, evaluation)
+
+    def gaps_under(self, evaluation: Evaluation) -> tuple[BrowsingModel, str] | None:
+        """Return browsing model and attribute where it is a group loss, None for all others."""
+        return definition(self.name).gaps_under(self, evaluation)
 
 
 def parse(text: str) -> Measure:
     """Return the measure written as ``Name(param=value)@k``, or in trec_eval's way (``ndcg_cut_10``, ``map``).
+
+    ``_placebo``, ``_excess`` or ``_systematic`` may follow a measure of groups.
 
     Raises
     ------
     ConfigError
         for text that is no measure, an unknown name or parameter, each with the nearest one known.
     """
+    found = _PART.fullmatch(text)
+    text, part = (found[1], found[2]) if found else (text, "")
     parts = scan(text)
     name, cutoff = parts.name, parts.cutoff
     cut = _TREC_CUT.fullmatch(name)
     if cut and cutoff is None and cut[1].lower() in _BY_LOWER:
         name, cutoff = cut[1], int(cut[2])
-    return Measure(_BY_LOWER.get(name.lower(), name), parts.params, cutoff)
+    return Measure(_BY_LOWER.get(name.lower(), name), parts.params, cutoff, part)
 
 
 def parse_many(texts: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:

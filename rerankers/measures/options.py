@@ -29,11 +29,13 @@ class Options:
         `evaluate` of the published run gives the same numbers. Squared terms are larger than the policy's own.
     max_grade
         highest grade of the whole collection, which err browsing needs.
+    permutations
+        draws of shuffled group labels, for placebos without closed form and for p-values; 0 for none.
 
     Raises
     ------
     ConfigError
-        for an unknown universe, or a cutoff or samples below 1.
+        for an unknown universe, a cutoff or samples below 1, or permutations below 0.
     """
 
     browsing: BrowsingModel = field(default_factory=GERR)
@@ -43,11 +45,14 @@ class Options:
     seed: int = 0
     force_draws: bool = False
     max_grade: int | None = None
+    permutations: int = 200
 
     def __post_init__(self) -> None:
         choose("universe", self.universe, UNIVERSES)
         if self.samples < 1:
             raise ConfigError(f"samples: found {self.samples}; expected 1 or more")
+        if self.permutations < 0:
+            raise ConfigError(f"measures.permutations: found {self.permutations}; expected 0 or more")
         if self.cutoff is not None:
             with_cutoff(self.browsing, self.cutoff)
 

@@ -10,7 +10,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-REASONS = ("query_not_judged", "no_relevant_document", "no_ranked_document", "no_groups", "too_few_draws")
+REASONS = (
+    "query_not_judged",
+    "no_relevant_document",
+    "no_ranked_document",
+    "no_groups",
+    "too_few_draws",
+    "no_value_under_shuffled_labels",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +46,11 @@ class Scores:
         *missing
             a word of `REASONS` and a mask (B,), or one bool for all units.
         """
-        reason = np.full(len(value), -1, dtype=np.int8)
+        return cls(value, np.full(len(value), -1, dtype=np.int8)).where(*missing)
+
+    def where(self, *missing: tuple[str, NDArray[np.bool_] | bool]) -> Scores:
+        """Take more values away, as `of` does; reasons that are there stay."""
+        reason = self.reason.copy()
         for name, mask in missing:
             reason[(reason < 0) & mask] = REASONS.index(name)
-        return cls(np.where(reason < 0, value, np.nan), reason)
+        return Scores(np.where(reason < 0, self.value, np.nan), reason)

@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from rerankers._base.files import atomic_path, write_text
 from rerankers.measures.grid import Grid, grids
-from rerankers.stats import mean_intervals
+from rerankers.stats.paired import STUDENTIZED, paired_intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rerankers.measures.evidence import Evidence
     from rerankers.stats import Interval
 
 PER_QUERY_LIMIT = 20_000
@@ -34,7 +35,8 @@ def summarise(
     seed: int = 0,
     resamples: int = 1000,
     level: float = 0.95,
-    method: str = "bca",
+    method: str = STUDENTIZED,
+    evidence: Mapping[str, Evidence] | None = None,
 ) -> dict[str, Any]:
     """Return the content of ``measures.json``.
 
@@ -49,8 +51,11 @@ def summarise(
         how the results came about; written as they are. To the counts are added, where they are not 0, the units
         that lack a value by reason and ``per_query_left_out``.
     seed, resamples, level, method
-        of the bootstrap, see `mean_intervals`; the same resamples serve every measure and every system with the
+        of the bootstrap, see `paired_intervals`; the same resamples serve every measure and every system with the
         same number of units.
+    evidence
+        system -> what stands behind its measures of groups: ``mean`` and ``interval`` get further keys, and the
+        system ``excess_test`` and ``decomposition`` (`Evidence.summary`).
 
     Returns
     -------
@@ -60,7 +65,7 @@ def summarise(
     """
     found = grids(table)
     intervals = _intervals(found, seed=seed, resamples=resamples, level=level, method=method)
-    runs = {
+    runs: dict[str, dict[str, Any]] = {
         system: {
             "mean": {key: interval.mean for key, interval in zip(grid.keys, intervals[system], strict=True)},
             "interval": {key: _pair(interval) for key, interval in zip(grid.keys, intervals[system], strict=True)},
@@ -68,6 +73,12 @@ def summarise(
         }
         for system, grid in found.items()
     }
+    for system, behind in (evidence or {}).items():
+        if system in runs:
+            parts = behind.summary(seed=seed, resamples=resamples, level=level)
+            runs[system]["mean"] |= parts.pop("mean")
+            runs[system]["interval"] |= parts.pop("interval")
+            runs[system] |= {name: part for name, part in parts.items() if part}
     left_out = max((len(grid.units) - PER_QUERY_LIMIT for grid in found.values()), default=0)
     added = missing_units(table) | ({"per_query_left_out": left_out} if left_out > 0 else {})
     return {
@@ -88,7 +99,7 @@ def _intervals(found: Mapping[str, Grid], **bootstrap: Any) -> dict[str, list[In
         together.setdefault(units, {})[system] = grid.value[order]
     out: dict[str, list[Interval]] = {}
     for values in together.values():
-        intervals = iter(mean_intervals(np.hstack(list(values.values())), **bootstrap))
+        intervals = iter(paired_intervals(np.hstack(list(values.values())), **bootstrap))
         out |= {system: list(islice(intervals, value.shape[1])) for system, value in values.items()}
     return out
 

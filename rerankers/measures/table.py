@@ -50,7 +50,7 @@ def measure_block(evaluation: Evaluation, measures: Sequence[Measure], units: Se
         when a measure does not suit the evaluation (an unknown attribute, a browsing model without patience).
     """
     planned = plan(measures, tuple(evaluation.groups))
-    scores = [measure.per_unit(evaluation) for measure in planned.values()]
+    scores = [measure.per_unit(evaluation, units) for measure in planned.values()]
     return result_table(system, evaluation.options.seed, units, list(planned), scores)
 
 

@@ -33,6 +33,9 @@ NAMES = (
     "pm2",
     "round_robin",
     "epsilon_greedy",
+    "mtg_noise",
+    "mtg_clusters",
+    "macewan_fusion",
 )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-PARTS = ("", "placebo", "excess", "systematic")
+PARTS = ("", "placebo", "excess", "excess_p", "systematic", "systematic_share")
 UTILITIES = ("utility", "nDCG")
 LOSSES = ("EEL", "unfairness")
 
@@ -16,7 +16,7 @@ _LAST = ("EEL", "EED", "EER", "EET")
 
 _KEY = re.compile(
     r"(?P<level>group_)?(?P<base>.+?)(?:\(group=(?P<quote>['\"])(?P<attribute>.*)(?P=quote)\))?"
-    r"(?P<cutoff>@\d+)?(?:_(?P<part>placebo|excess|systematic))?",
+    r"(?P<cutoff>@\d+)?(?:_(?P<part>placebo|excess_p|excess|systematic_share|systematic))?",
     re.DOTALL,
 )
 
@@ -60,10 +60,13 @@ _WORDS = {
 }
 
 _PART_WORDS = {
-    "placebo": "What the loss would be if the group labels were shuffled among the documents of each query.",
-    "excess": "The loss minus its placebo: the part that has to do with the groups. Near 0 means that the group "
-    "loss says nothing beyond the loss of single documents.",
+    "placebo": "What the measure would be if the group labels were shuffled among the documents of each query.",
+    "excess": "The measure minus its placebo: the part that has to do with the groups. Near 0 means that it "
+    "says nothing of groups, whatever its own value.",
+    "excess_p": "The share of shuffles of the labels under which the mean is as far from the placebo, on either side, "
+    "as under the real ones: where it is not small, chance explains the excess.",
     "systematic": "The part of the loss that does not cancel out over the queries.",
+    "systematic_share": "The same divided by the loss.",
 }
 
 ANCHOR_WORDS = {
@@ -96,7 +99,7 @@ class Key:
     attribute
         None for measures of documents, ``""`` for the one chosen attribute (``group_EEL``), else its name.
     part
-        ``""``, ``placebo``, ``excess`` or ``systematic``.
+        ``""``, ``placebo``, ``excess``, ``excess_p``, ``systematic`` or ``systematic_share``.
     """
 
     text: str
@@ -108,7 +111,7 @@ class Key:
     @property
     def label(self) -> str:
         """The key without its attribute, for a column whose table names the attribute."""
-        return f"{self.base}{self.cutoff} {self.part}".strip()
+        return f"{self.base}{self.cutoff} {self.part.replace('_', ' ')}".strip()
 
     @property
     def main(self) -> bool:
@@ -118,7 +121,7 @@ class Key:
     @property
     def better(self) -> str:
         """``higher``, ``lower``, or ``""`` where neither is better by itself."""
-        if self.part in ("placebo", "systematic"):
+        if self.part not in ("", "excess"):
             return ""
         return _BETTER.get(self.base, "")
 
@@ -165,6 +168,25 @@ def find(keys: Iterable[Key], base: str, attribute: str | None) -> Key | None:
         if key.base == base and key.attribute == attribute and not key.part:
             return key
     return None
+
+
+def explained(keys: Sequence[Key]) -> list[tuple[str | None, list[Key]]]:
+    """Return (attribute, keys) of the measures of groups that have a placebo or another part, those parts included.
+
+    Attributes are in order of appearance, None last: measures of the one attribute that do not name it.
+    """
+    out = []
+    for attribute in [*attributes(keys), None]:
+        mine = [key for key in keys if key.attribute == attribute]
+        bases = {(key.base, key.cutoff, _bare(key)) for key in mine if key.part}
+        shown = [key for key in mine if (key.base, key.cutoff, _bare(key)) in bases]
+        if shown:
+            out.append((attribute, shown))
+    return out
+
+
+def _bare(key: Key) -> str:
+    return key.text.removesuffix(f"_{key.part}") if key.part else key.text
 
 
 def bare_is_group_loss(keys: Iterable[Key]) -> bool:

@@ -9,13 +9,14 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from rerankers.report.data import decoded
-from rerankers.report.keys import Key, attributes, bare_is_group_loss, find, in_order
+from rerankers.report.keys import Key, attributes, bare_is_group_loss, explained, find, in_order, parse
 from rerankers.report.text import interval, number, words
 
 if TYPE_CHECKING:
     from rerankers.report.data import ReportData
 
 _NO_MEAN = "not computed for this system"
+_NO_PART = {"systematic_share": "the loss is 0, or has no value", "excess_p": "no labels were shuffled, or no value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def gaps(data: ReportData) -> list[Gap]:
     import pyarrow.compute as pc
 
     found: list[Gap] = []
-    explained: set[tuple[str, str]] = set()
+    told: set[tuple[str, str]] = set()
     lost = decoded(data.measures.filter(pc.is_null(data.measures["value"], nan_is_null=True)))
     if len(lost):
         units = _units(data)
@@ -71,14 +72,14 @@ def gaps(data: ReportData) -> list[Gap]:
         )
         for row in counted.to_pylist():
             place = (row["system"], row["measure"])
-            explained.add(place)
+            told.add(place)
             reason = words(row["reason"]) if row["reason"] else "no reason given"
             found.append(Gap(*place, reason, row["unit_count_distinct"], units[place]))
     absent = [
-        Gap(system, key, _NO_MEAN, 0, 0)
+        Gap(system, key, _NO_PART.get(parse(key).part, _NO_MEAN), 0, 0)
         for system in data.systems
         for key in data.keys
-        if data.mean(system, key) is None and (system, key) not in explained
+        if data.mean(system, key) is None and (system, key) not in told
     ]
     keys = {key.text: place for place, key in enumerate(in_order(data.keys))}
     systems = {system: place for place, system in enumerate(data.systems)}
@@ -148,18 +149,22 @@ def result_tables(data: ReportData) -> tuple[list[ResultTable], list[Note]]:
 
 
 def sections(data: ReportData) -> list[tuple[str, list[Key]]]:
-    """Divide the keys into (title, columns): utility and documents first, then one section an attribute."""
+    """Divide the keys into (title, columns): utility and documents, groups by attribute, then what groups explain."""
     keys = in_order(data.keys)
     title = "Utility and groups" if bare_is_group_loss(keys) else "Utility and exposure of documents"
-    documents = [key for key in keys if key.attribute is None]
+    documents = [key for key in keys if key.attribute is None and not key.part]
     others = [key for key in documents if not key.main]
     parts = [(title, [key for key in documents if key.main]), ("Other measures", others)]
     beside = find(keys, "utility", None) or find(keys, "nDCG", None)
     for attribute in attributes(keys):
-        columns = [key for key in keys if key.attribute == attribute]
+        columns = [key for key in keys if key.attribute == attribute and not key.part]
         name = data.attribute_name(attribute)
         title = f"Exposure of groups: {name}" if name else "Exposure of groups"
-        parts.append((title, [beside, *columns] if beside else columns))
+        parts.append((title, [beside, *columns] if beside and columns else columns))
+    for of, columns in explained(keys):
+        name = data.attribute_name(of or "")
+        title = f"What the groups explain: {name}" if name else "What the groups explain"
+        parts.append((title, [beside, *(key for key in columns if key != beside)] if beside else columns))
     return [(title, columns) for title, columns in parts if columns]
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rerankers.report.keys import UTILITIES, Key, attributes, in_order
+from rerankers.report.keys import UTILITIES, Key, attributes, explained, in_order
 from rerankers.report.tables import gaps, notes
-from rerankers.report.text import NOTHING, cells, clean, number, wrap
+from rerankers.report.text import NOTHING, cells, clean, interval, number, wrap
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,12 +41,17 @@ def terminal_table(data: ReportData, console: Console | None = None, every: bool
     columns = [_column(data, key, console.encoding) for key in main_columns(data.keys, every)]
     names = [_plain(wrap(system, _NAME, 3), console.encoding) for system in data.systems]
     left = _width(["system", *names])
-    for place, chunk in enumerate(_chunks(columns, min(console.width, _WIDEST) - left)):
-        if place:
-            console.print()
-        for line in _lines(names, left, chunk, len(data.methods)):
-            console.print(line, soft_wrap=True)
-    shown = {column.key.text for column in columns}
+    room = min(console.width, _WIDEST) - left
+    beyond = [] if every else _beyond(data, console.encoding, room)
+    for title, part in (("", columns), ("What the groups explain:", beyond)):
+        for place, chunk in enumerate(_chunks(part, room)):
+            if place or title:
+                console.print()
+            if title and not place:
+                console.print(Text(title), soft_wrap=True)
+            for line in _lines(names, left, chunk, len(data.methods)):
+                console.print(line, soft_wrap=True)
+    shown = {column.key.text for column in [*columns, *beyond]}
     missing = notes(data, [gap for gap in gaps(data) if gap.measure in shown])
     if missing:
         console.print()
@@ -56,18 +61,43 @@ def terminal_table(data: ReportData, console: Console | None = None, every: bool
 
 
 def main_columns(texts: Sequence[str], every: bool = False) -> list[Key]:
-    """Return what a summary shows: main measures and the excess of group losses, no constants; documents first.
+    """Return what a summary shows: main measures, no constants; documents first.
 
     Of several attributes only the losses are shown; the report has the rest, and so has ``every``.
     """
     if every:
         return list(in_order(texts))
-    shown = [key for key in in_order(texts) if key.base != "EET" and key.part in ("", "excess")]
+    shown = [key for key in in_order(texts) if key.base != "EET" and not key.part]
     keys = [key for key in shown if key.main] or shown
     order = [None, *attributes(keys)]
     if len(order) > 2:
         keys = [key for key in keys if key.attribute is None or key.base == "EEL"]
     return sorted(keys, key=lambda key: order.index(key.attribute))
+
+
+def _beyond(data: ReportData, encoding: str, room: int) -> list[_Column]:
+    """Return the columns of placebos and excesses; nothing without any.
+
+    The interval of an excess is beside it where there is room. Of several measures only excess and p-value are shown:
+    the measures themselves stand above.
+    """
+    keys = in_order(data.keys)
+    found = explained(keys)
+    several = sum(key.part == "excess" for _, mine in found for key in mine) > 1
+    utility = [key for key in keys if key.base in UTILITIES and key.attribute is None and not key.part][:1]
+    columns = [_column(data, key, encoding) for key in (utility if found else [])]
+    for key in (key for _, mine in found for key in mine):
+        if key.part == "systematic" or (several and key.part not in ("excess", "excess_p")):
+            continue
+        columns.append(_column(data, key, encoding))
+        if key.part == "excess_p":
+            columns[-1] = replace(columns[-1], header=["p"], width=_GAP + _width(["p", *columns[-1].values]))
+        if key.part == "excess" and not several:
+            texts = [interval(data.interval(system, key.text)) or "-" for system in data.systems]
+            head = [data.percent, "interval"]
+            width = _GAP + _width([*head, *texts])
+            columns += [_Column(key, head, texts, width)] if width <= room else []
+    return columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import unwritable
 from rerankers._base.fingerprint import fingerprint
 from rerankers.retrieval.base import Retrieved
+from rerankers.retrieval.further_runs import check_runs, with_runs
 from rerankers.retrieval.jvm import check_heap, find_jar
 from rerankers.values import Candidates
 from rerankers.values.storage import read_ragged, write_ragged
@@ -45,6 +46,8 @@ class BM25:
         Java threads for indexing and search; None takes all cores. Results do not depend on it.
     heap
         Java's memory, fixed when its virtual machine starts.
+    runs, pool
+        further runs, and whether their documents are ranked too; see `rerankers.retrieval.further_runs`.
     """
 
     k: int = 1000
@@ -53,8 +56,11 @@ class BM25:
     fields: list[str] | None = None
     threads: int | None = None
     heap: str = "4g"
+    runs: list[str] | None = None
+    pool: str = "first"
 
     def __post_init__(self) -> None:
+        check_runs(self.runs, self.pool)
         if self.k < 1:
             raise ConfigError(f"retriever.k: found {self.k}; expected at least 1")
         if self.threads is not None and self.threads < 1:
@@ -73,7 +79,7 @@ class BM25:
         ConfigError
             when the collection has no texts or no such field.
         MissingError
-            when Java or pyserini is missing.
+            when Java or pyserini is missing; and, with InputError, as `rerankers.retrieval.further_runs.with_runs`.
         """
         documents = _texts_of(collection)
         store = StageCache(cache)
@@ -98,7 +104,8 @@ class BM25:
         entry, _ = store.get_or_make(CANDIDATES_VERSION, inputs, search)
         candidates = read_ragged(entry / "candidates.parquet", Candidates, collection.docs)
         empty = int(np.sum(candidates.lengths == 0))
-        return Retrieved(collection.docs, candidates, {"queries_without_candidates": empty}, seconds)
+        found = Retrieved(collection.docs, candidates, {"queries_without_candidates": empty}, seconds)
+        return with_runs(found, collection, self.runs, self.pool)
 
     def scores(self, collection: Collection, candidates: Candidates, cache: Path) -> NDArray[np.float64]:
         """Return the BM25 score of exactly the given candidates, float64 (nnz,), whatever their rank.

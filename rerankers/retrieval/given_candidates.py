@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.errors import ConfigError, Problems, choose
-from rerankers.collections.delimited import Table
-from rerankers.collections.json_records import fit_id
+from rerankers._base.errors import ConfigError, choose
 from rerankers.collections.trec_fair import CandidateCollection
 from rerankers.retrieval.base import Retrieved
 from rerankers.retrieval.bm25 import BM25
+from rerankers.retrieval.further_runs import check_runs, with_runs
+from rerankers.retrieval.score_files import read_scores
 from rerankers.values import Candidates
 from rerankers.values.qrels import met
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
-    from rerankers.values import Collection, Counts, Ids
+    from rerankers.values import Collection, Counts
 
-QUERY_COLUMNS, DOCUMENT_COLUMNS = ("qid", "query_id", "q_id"), ("docno", "doc_id", "id")
 SCORES = ("file", "bm25", "none")
+SCORE, PROBABILITY = KINDS = ("score", "probability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +41,49 @@ class GivenCandidates:
         the file, with a header ``qid``, ``doc_id`` and a column of numbers.
     column
         that column; None takes the only other one, or ``est_relevance``.
+    kind
+        how the file's numbers are to be read: ``probability`` (of relevance; numbers outside [0, 1] are errors) or
+        ``score``, of which only the order and the distances within a query count. None: probabilities where all lie
+        in [0, 1].
     missing
-        score of candidates that the file does not have; they are counted.
+        number of candidates that the file does not have; they are counted.
     k1, b, fields, threads, heap
         of `BM25`.
+    runs
+        further runs as columns of the candidates; see `rerankers.retrieval.further_runs`.
 
     Notes
     -----
-    Order is by score, equal ones by docno. Scores that all lie in [0, 1] are kept as the column ``estimates`` too,
-    for methods that take probabilities of relevance.
+    Order is by score, equal ones by docno. Probabilities are kept as the column ``estimates`` too, which is what
+    methods believe: Plackett-Luce takes their logarithm, of 1e-12 where they are less.
     """
 
     by: str = "bm25"
     path: str | None = None
     column: str | None = None
+    kind: str | None = None
     missing: float = 0.0
     k1: float = 0.9
     b: float = 0.4
     fields: list[str] | None = None
     threads: int | None = None
     heap: str = "4g"
+    runs: list[str] | None = None
 
     def __post_init__(self) -> None:
         choose("retriever.by", self.by, SCORES)
+        check_runs(self.runs)
         if (self.by == "file") != (self.path is not None):
             found = f"by={self.by} and path={'null' if self.path is None else self.path}"
             raise ConfigError(f"retriever: found {found}; expected a path with by=file, and only there")
         if not math.isfinite(self.missing):
             raise ConfigError(f"retriever.missing: found {self.missing}; expected a finite number")
+        if self.kind is not None:
+            choose("retriever.kind", self.kind, KINDS)
+        if self.kind is not None and self.by != "file":
+            raise ConfigError(f"retriever.kind: found {self.kind} with by={self.by}; expected null, or by=file")
+        if self.kind == PROBABILITY and not 0.0 <= self.missing <= 1.0:
+            raise ConfigError(f"retriever.missing: found {self.missing}; expected a probability, from 0 to 1")
         self._bm25()
 
     def _bm25(self) -> BM25:
@@ -81,9 +97,9 @@ class GivenCandidates:
         ConfigError
             for a collection without candidates of its own, or a column that the file does not have.
         InputError
-            with every problem of the file and its line.
+            with every problem of a file and its line.
         MissingError
-            when the file is not there; and as `BM25`.
+            when a file is not there; and as `BM25`.
         """
         if not isinstance(collection, CandidateCollection):
             raise ConfigError(
@@ -95,8 +111,9 @@ class GivenCandidates:
         if self.by == "bm25":
             columns["score"], counts = self._bm25_scores(collection, cache)
         elif self.path is not None:
-            columns["score"], counts = _read_scores(Path(self.path), self.column, self.missing, given, collection)
-            if np.all((columns["score"] >= 0) & (columns["score"] <= 1)):
+            columns["score"], counts = self._file_scores(collection, self.path)
+            unit = bool(np.all((columns["score"] >= 0) & (columns["score"] <= 1)))
+            if self.kind == PROBABILITY or (self.kind is None and unit):
                 columns["estimates"] = columns["score"]
         else:
             columns["score"] = np.zeros(given.nnz)
@@ -104,7 +121,17 @@ class GivenCandidates:
         columns = {name: column[order] for name, column in columns.items()}
         candidates = Candidates(given.query, given.indptr, given.doc[order], columns)
         empty = met(queries_without_candidates=int(np.sum(given.lengths == 0)))
-        return Retrieved(collection.docs, candidates, {**counts, **empty})
+        found = Retrieved(collection.docs, candidates, {**counts, **empty})
+        return with_runs(found, collection, self.runs)
+
+    def _file_scores(self, collection: CandidateCollection, path: str) -> tuple[NDArray[np.float64], Counts]:
+        scores = read_scores(path, self.column, probability=self.kind == PROBABILITY)
+        placed = scores.placed(collection.candidates, collection.topics, collection.docs)
+        unknown = np.isnan(placed.score)
+        return np.where(unknown, float(self.missing), placed.score), met(
+            candidates_without_score=int(np.sum(unknown)),
+            scores_of_documents_that_are_no_candidates=placed.elsewhere,
+        )
 
     def _bm25_scores(self, collection: CandidateCollection, cache: Path) -> tuple[NDArray[np.float64], Counts]:
         """Return the score of each candidate; one without metadata is not in the index, and scores 0."""
@@ -118,75 +145,3 @@ class GivenCandidates:
         score = np.zeros(given.nnz)
         score[known] = self._bm25().scores(collection, Candidates(given.query, indptr, given.doc[known]), cache)
         return score, met(candidates_without_text=int(np.sum(~known)))
-
-
-def _read_scores(
-    path: Path, column: str | None, missing: float, given: Candidates, collection: CandidateCollection
-) -> tuple[NDArray[np.float64], Counts]:
-    """Return the score of each candidate, float64 (nnz,), and what was counted."""
-    problems = Problems(str(path))
-    table = Table(path, problems)
-    problems.raise_if_any()
-    query, document, score = _columns(table, column, problems)
-    qids: list[str] = []
-    docnos: list[str] = []
-    values: list[float] = []
-    first: dict[tuple[str, str], int] = {}
-    for number, row in table:
-        qid, docno = (fit_id(row[at], table.header[at], number, problems) for at in (query, document))
-        value = _finite(row[score])
-        if value is None:
-            problems.add(number, f"{table.header[score]} {row[score]!r}", "a finite number")
-        elif qid is not None and docno is not None:
-            before = first.setdefault((qid, docno), number)
-            if before != number:
-                problems.add(number, f"query {qid!r}, document {docno!r} again, as in line {before}", "each pair once")
-            qids.append(qid)
-            docnos.append(docno)
-            values.append(value)
-    problems.raise_if_any()
-    return _placed(given, collection.topics.ids.codes(qids), collection.docs, docnos, np.array(values), missing)
-
-
-def _placed(
-    given: Candidates,
-    query: NDArray[np.int32],
-    docs: Ids,
-    docnos: list[str],
-    value: NDArray[np.float64],
-    missing: float,
-) -> tuple[NDArray[np.float64], Counts]:
-    doc, width = docs.codes(docnos).astype(np.int64), len(docs)
-    own = given.query[given.row_index].astype(np.int64) * width + given.doc
-    order = np.argsort(own)
-    key = np.where((query >= 0) & (doc >= 0), query.astype(np.int64) * width + doc, -1)
-    place = np.minimum(np.searchsorted(own[order], key), max(len(own) - 1, 0))
-    known = own[order][place] == key if len(own) else np.zeros(len(key), dtype=bool)
-    score = np.full(given.nnz, float(missing))
-    found = np.zeros(given.nnz, dtype=bool)
-    score[order[place[known]]] = value[known]
-    found[order[place[known]]] = True
-    return score, met(
-        candidates_without_score=int(np.sum(~found)),
-        scores_of_documents_that_are_no_candidates=int(np.sum(~known)),
-    )
-
-
-def _columns(table: Table, column: str | None, problems: Problems) -> tuple[int, int, int]:
-    query, document = table.column(*QUERY_COLUMNS), table.column(*DOCUMENT_COLUMNS)
-    if query is None or document is None:
-        problems.add(1, f"the header {', '.join(table.header)}", "qid,doc_id and a column of numbers")
-        problems.raise_if_any()
-    others = [name for at, name in enumerate(table.header) if at not in (query, document)]
-    if column is None:
-        column = others[0] if len(others) == 1 else "est_relevance"
-    chosen = choose(f"retriever.column ({table.header})", column, others)
-    return query or 0, document or 0, table.header.index(chosen)
-
-
-def _finite(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None

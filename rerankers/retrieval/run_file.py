@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.errors import ConfigError
+from rerankers._base.errors import ConfigError, choose
 from rerankers.retrieval.base import Retrieved
+from rerankers.retrieval.further_runs import check_runs, with_runs
+from rerankers.retrieval.listed import SCORES, read_listed, rows_of_topics, trusted_scores
 from rerankers.values import Candidates, Ids
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from pathlib import Path
 
     from rerankers.values import Collection
 
@@ -28,71 +29,59 @@ class RunFile:
         path of the file.
     k
         candidates kept a query.
+    score
+        what becomes of the file's scores: ``file``, ``reciprocal`` or ``linear``; see Notes.
+    runs, pool
+        further runs, and whether their documents are ranked too; see `rerankers.retrieval.further_runs`.
 
     Notes
     -----
-    The ranks are trusted. Scores become the candidates' scores; where a ranking has none, or where they
-    contradict its ranks (both are counted), the score is 1 / rank. Documents that the collection does not have
-    are kept, without text and without groups, and counted.
+    The ranks are trusted. With ``file``, scores become the candidates' scores; where a ranking has none, or where they
+    contradict its ranks (both are counted), the score is 1 / rank, as with ``reciprocal`` everywhere. ``linear`` falls
+    from n to 1 over n documents. A file that repeats one ranking of a query, as submissions of static runs do, counts
+    as that one ranking (counted). Documents that the collection does not have are kept, without text and without
+    groups, and counted.
     """
 
     run: str
     k: int = 1000
+    score: str = "file"
+    runs: list[str] | None = None
+    pool: str = "first"
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ConfigError(f"retriever.k: found {self.k}; expected at least 1")
+        choose("retriever.score", self.score, SCORES)
+        check_runs(self.runs, self.pool)
 
     def retrieve(self, collection: Collection, cache: Path) -> Retrieved:
         """Return the run's candidates for the collection's topics.
 
         Raises
         ------
+        MissingError
+            when a file is not there.
         InputError
-            when the file is wrong, or has several rankings of a query.
+            when a file is wrong, or has several rankings of a query.
         """
-        from rerankers.runs import read_run
-
-        run = replace(read_run(Path(self.run)), name=self.run)  # messages name the file
+        run, rows, repeated = read_listed(self.run)
         docs = Ids.union(collection.docs, run.docs)
-        listed = run.candidates().recode(run.docs.recoder(docs))
-        score, replaced = _trusted_scores(listed)
-        source = collection.topics.ids.recoder(Ids.of(run.qids, "query id"))
+        rows = rows.recode(run.docs.recoder(docs))
+        score, replaced = trusted_scores(rows, self.score)
+        candidates, source = rows_of_topics(_cut(rows.with_columns(score=score), self.k), run, collection.topics)
         counts = {
             **run.counts,
+            **({"queries_whose_one_ranking_is_repeated": repeated} if repeated else {}),
             "run_documents_unknown_to_the_collection": len(docs) - len(collection.docs),
             "run_queries_unknown_to_the_collection": len(run.qids) - int(np.sum(source >= 0)),
             "queries_whose_scores_are_1_over_rank": replaced,
             "queries_without_candidates": int(np.sum(source < 0)),
         }
-        candidates = _one_row_a_topic(_cut(listed.with_columns(score=score), self.k), source)
-        return Retrieved(docs, candidates, counts)
-
-
-def _trusted_scores(rows: Candidates) -> tuple[NDArray[np.float64], int]:
-    """Return scores that never rise down a row, and the number of rows where they are 1 / rank instead."""
-    row = rows.row_index
-    by_rank = np.reciprocal(np.arange(rows.nnz) - rows.indptr[row] + 1.0, dtype=np.float64)
-    if "score" not in rows.columns:
-        return by_rank, len(rows)
-    score = rows.score.copy()
-    rises = np.flatnonzero((np.diff(score) > 0) & (np.diff(row) == 0))
-    wrong = np.isin(row, row[rises])
-    score[wrong] = by_rank[wrong]
-    return score, len(np.unique(row[rises]))
+        return with_runs(Retrieved(docs, candidates, counts), collection, self.runs, self.pool)
 
 
 def _cut(rows: Candidates, k: int) -> Candidates:
     keep = np.arange(rows.nnz) - rows.indptr[rows.row_index] < k
     indptr = np.concatenate([[0], np.cumsum(np.minimum(rows.lengths, k))])
     return Candidates(rows.query, indptr, rows.doc[keep], {name: column[keep] for name, column in rows.columns.items()})
-
-
-def _one_row_a_topic(rows: Candidates, source: NDArray[np.int32]) -> Candidates:
-    """Return one row a topic: row source[i] of ``rows``, or an empty one where source[i] is -1."""
-    found = source >= 0
-    lengths = np.zeros(len(source), dtype=np.int64)
-    lengths[found] = rows.lengths[source[found]]
-    picked = rows.take(source[found])
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    return Candidates(np.arange(len(source), dtype=np.int32), indptr, picked.doc, picked.columns)

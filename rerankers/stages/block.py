@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rerankers.ledger import AUTHORS
 from rerankers.measures.anchors import anchors
 from rerankers.measures.evaluation import Evaluation, Options
+from rerankers.measures.evidence import Evidence, evidence
 from rerankers.measures.group_exposure import GroupRows, group_rows
 from rerankers.measures.table import measure_block
 from rerankers.methods import GROUP_TIERS, answered, check_policy
@@ -43,12 +44,15 @@ class BlockResult:
         of the block, to be added up.
     estimated
         systems whose exposure came from draws, for want of a closed form.
+    evidence
+        system -> what stands behind its measures of groups.
     """
 
     measures: Mapping[str, pa.Table]
     groups: Mapping[str, Mapping[str, GroupRows]]
     counts: Mapping[str, int]
     estimated: tuple[str, ...]
+    evidence: Mapping[str, Evidence]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,6 +184,7 @@ def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Seque
         },
         counts=first.counts,
         estimated=tuple(name for name, one in evaluations.items() if one.estimated(one.options.model)),
+        evidence=evidence(evaluations, units, measures),
     )
 
 

@@ -52,7 +52,7 @@ class EvaluateJob:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Judged:
+class Judged:
     """Everything under one coding: query ids (those of the qrels first), documents, runs by name."""
 
     queries: Ids
@@ -73,9 +73,9 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
     watch = Stopwatch()
     check_output(job.runs, folder)
     with claimed(folder) as staging:
-        runs = _read_runs(job.runs)
+        runs = read_runs(job.runs)
         watch.lap("runs")
-        judged, counts = _bind(job, runs)
+        judged, counts = bind_runs(job, runs)
         watch.lap("judgments and groups")
         check_max_grade(job.browsing, judged.judgments)
         options = Options(
@@ -85,6 +85,7 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
             samples=job.samples,
             seed=job.seed,
             max_grade=max(1, int(judged.judgments.grade.max(initial=0))),
+            permutations=job.measures.permutations,
         )
         results = Results()
         for block in _blocks(judged, options, job.measures):
@@ -129,7 +130,8 @@ def _left_out(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     ]
 
 
-def _read_runs(paths: Sequence[Path]) -> dict[str, Run]:
+def read_runs(paths: Sequence[Path]) -> dict[str, Run]:
+    """Read runs by name; ConfigError where there is none, two share a name, or one is called like an anchor."""
     if not paths:
         raise ConfigError("run: found an empty list; expected one run file or more")
     runs: dict[str, Run] = {}
@@ -143,7 +145,7 @@ def _read_runs(paths: Sequence[Path]) -> dict[str, Run]:
     return runs
 
 
-def _bind(job: EvaluateJob, runs: Mapping[str, Run]) -> tuple[_Judged, dict[str, Mapping[str, int]]]:
+def bind_runs(job: EvaluateJob, runs: Mapping[str, Run]) -> tuple[Judged, dict[str, Mapping[str, int]]]:
     """Code everything alike, and count what does not fit together."""
     table = read_sample(job.qrels).qrels() if is_sample(job.qrels) else read_qrels(job.qrels)
     asked = list(dict.fromkeys(table.qid.to_pylist()))
@@ -163,7 +165,7 @@ def _bind(job: EvaluateJob, runs: Mapping[str, Run]) -> tuple[_Judged, dict[str,
     if job.groups is not None:
         aligned = job.groups.align_documents(docs)
         groups, counts["groups"] = aligned.alignments, aligned.counts
-    return _Judged(queries, docs, judgments, covered, groups), counts
+    return Judged(queries, docs, judgments, covered, groups), counts
 
 
 def _recode(run: Run, queries: Ids, docs: Ids) -> Rankings:
@@ -173,7 +175,7 @@ def _recode(run: Run, queries: Ids, docs: Ids) -> Rankings:
     return replace(rankings, over=Ragged(code, over.indptr, run.docs.recoder(docs)[over.doc], over.columns))
 
 
-def _blocks(judged: _Judged, options: Options, measures: MeasureOptions) -> Iterator[BlockResult]:
+def _blocks(judged: Judged, options: Options, measures: MeasureOptions) -> Iterator[BlockResult]:
     """Measure all runs, and the anchors over what any of them ranks, block by block."""
     parsed = measures.chosen(list(judged.groups))
     pool = _pool(list(judged.runs.values()))

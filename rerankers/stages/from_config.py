@@ -148,14 +148,16 @@ def _preset_job(config: Mapping[str, Any], words: Sequence[str]) -> PresetJob:
     if given:
         preset = dataclasses.replace(preset, **given)
     files = {word: None if config[word] is None else Path(str(config[word])) for word in ("sequence", "targets")}
+    measures = measure_options(config)
     inputs = Inputs(
         runs=tuple(Path(one) for one in texts(config["run"])),
         qrels=Path(str(config["qrels"])),
         groups=None if groups["path"] is None else Path(str(groups["path"])),
         seed=whole_number(config, "seed"),
+        permutations=measures.permutations,
         **files,
     )
-    return PresetJob(preset, inputs, measure_options(config), config, command_line("evaluate", words))
+    return PresetJob(preset, inputs, measures, config, command_line("evaluate", words))
 
 
 def _file_groups(node: Mapping[str, Any]) -> FileGroups | AnnotationGroups | None:

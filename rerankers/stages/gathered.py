@@ -114,11 +114,25 @@ class Gathered:
         found: Mapping[str, float | str | None] = job.runs[name]["mean"]
         return found
 
+    def tier(self, shown: str) -> str:
+        """Return the information that a run used; see `tier_of_system`."""
+        job, name = self.home[shown]
+        return tier_of_system(job.tier, name)
+
     def intervals(self, shown: str) -> Mapping[str, Interval]:
         """Return measure -> interval of a run."""
         job, name = self.home[shown]
         found: Mapping[str, Interval] = job.runs[name]["interval"]
         return found
+
+
+ANCHOR_TIERS = {"random": "blind", "ideal": "judged", "worst_first": "judged"}
+"""Tiers of anchors that do not depend on the job; the others use what the job's method believes."""
+
+
+def tier_of_system(tier: str, name: str) -> str:
+    """Return the tier of a system: that of its job, but for the anchors that use less or more (`ANCHOR_TIERS`)."""
+    return ANCHOR_TIERS.get(name.removeprefix(ANCHOR), tier) if name.startswith(ANCHOR) else tier
 
 
 ASPECTS: Mapping[str, Callable[[JobResults], Any]] = {
@@ -194,8 +208,16 @@ def _shown(name: str, job: JobResults, jobs: Sequence[JobResults]) -> str:
         first = next(other for other in jobs if name in other.runs)
         if _agrees((first, name), job.runs[name]):
             return name
-        return f"{name} ({job.folder.name})"
-    return f"{job.folder.name}/{name}"
+        return f"{name} ({_label(job, jobs)})"
+    return f"{_label(job, jobs)}/{name}"
+
+
+def _label(job: JobResults, jobs: Sequence[JobResults]) -> str:
+    """Return the folder's name, with its parent's where another folder has that name: of two sweeps, for instance."""
+    alike = [other.folder for other in jobs if other.folder.name == job.folder.name]
+    parents = {folder.parent.name for folder in alike}
+    told_apart = len(parents) == len(alike) > 1 and "" not in parents
+    return f"{job.folder.parent.name}/{job.folder.name}" if told_apart else job.folder.name
 
 
 def _agrees(found: tuple[JobResults, str] | None, run: Mapping[str, Any]) -> bool:

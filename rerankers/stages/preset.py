@@ -20,6 +20,7 @@ from rerankers.measures.group_exposure import SCHEMA as GROUP_SCHEMA
 from rerankers.measures.summary import summarise, write_results
 from rerankers.measures.table import concat
 from rerankers.report import ReportData, write_report
+from rerankers.report.loss_parts import loss_parts
 from rerankers.stages.evaluate import check_output
 from rerankers.stages.metadata import Stopwatch, versions, write_metadata
 from rerankers.stages.output import claimed
@@ -106,6 +107,7 @@ def _summary(job: PresetJob, outcome: Outcome, table: pa.Table) -> dict[str, Any
         "seed": job.inputs.seed,
         "confidence": job.measures.confidence,
         "resamples": job.measures.resamples,
+        "permutations": job.inputs.permutations,
         "differences_from_the_corrected_form": list(outcome.differences),
     }
     value = table["value"].to_numpy(zero_copy_only=False)
@@ -124,6 +126,7 @@ def _summary(job: PresetJob, outcome: Outcome, table: pa.Table) -> dict[str, Any
         seed=job.inputs.seed,
         resamples=job.measures.resamples,
         level=job.measures.confidence,
+        evidence=outcome.evidence,
     )
     _put_back(summary["runs"], table.filter(pc.and_(wild, pc.is_valid(table["value"]))))
     return summary
@@ -167,6 +170,7 @@ def _report(job: PresetJob, outcome: Outcome, table: pa.Table, summary: Mapping[
         group_exposure=empty if outcome.group_exposure is None else outcome.group_exposure,
         unit=outcome.unit,
         confidence=job.measures.confidence,
+        tables=loss_parts(summary["runs"]),
     )
 
 

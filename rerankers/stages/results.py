@@ -11,12 +11,14 @@ import yaml
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
+from rerankers.measures.evidence import together
 from rerankers.measures.group_exposure import GroupRows, group_table
 from rerankers.measures.names import Measure, parse_many
-from rerankers.measures.plan import default_measures
+from rerankers.measures.plan import PLACEBOS, chosen_measures
 from rerankers.measures.summary import summarise, write_results
 from rerankers.measures.table import concat
 from rerankers.report import ReportData, write_report
+from rerankers.report.loss_parts import loss_parts
 from rerankers.stages.block import add_counts
 from rerankers.stages.metadata import Stopwatch, versions, write_metadata
 from rerankers.stages.warnings import warnings_of
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Options
+    from rerankers.measures.evidence import Evidence
     from rerankers.report import Picture, PlainTable
     from rerankers.stages.block import BlockResult
     from rerankers.values import Judgments
@@ -49,6 +52,8 @@ class MeasureOptions:
         whether the best trade-offs are computed as well, see `rerankers.stages.fronts`.
     confidence, resamples
         of the bootstrap intervals over queries.
+    placebo, permutations
+        which measures of groups bring placebo and excess along (`with_placebos`); draws of shuffled labels, 0 or more.
     """
 
     names: list[str] | None = None
@@ -57,12 +62,17 @@ class MeasureOptions:
     fronts: bool = False
     confidence: float = 0.95
     resamples: int = 2000
+    placebo: str = "all"
+    permutations: int = 200
 
     def __post_init__(self) -> None:
         if self.names is not None and not self.names:
             raise ConfigError("measures.names: found an empty list; expected measures, or null for the usual ones")
         parse_many(self.names or [])  # wrong names are known before any work is done
         choose("measures.exposure", self.exposure, EXPOSURES)
+        choose("measures.placebo", self.placebo, PLACEBOS)
+        if self.permutations < 0:
+            raise ConfigError(f"measures.permutations: found {self.permutations}; expected 0 or more")
         if self.cutoff is not None and self.cutoff < 1:
             raise ConfigError(f"measures.cutoff: found {self.cutoff}; expected at least 1, or null for all ranks")
         if not 0 < self.confidence < 1:
@@ -72,7 +82,7 @@ class MeasureOptions:
 
     def chosen(self, attributes: Sequence[str]) -> tuple[Measure, ...]:
         """Return the measures; by default those of groups only where there are attributes."""
-        return default_measures(attributes) if self.names is None else parse_many(self.names)
+        return chosen_measures(self.names, attributes, self.placebo)
 
 
 def check_max_grade(browsing: BrowsingModel, judgments: Judgments) -> None:
@@ -91,6 +101,7 @@ class Results:
     block_counts: list[Mapping[str, int]] = field(default_factory=list)
     estimated: set[str] = field(default_factory=set)
     of_method: list[Mapping[str, int]] = field(default_factory=list)
+    block_evidence: list[Mapping[str, Evidence]] = field(default_factory=list)
 
     def add_counts(self, counts: Mapping[str, int]) -> None:
         """Take in what the method counted in a block."""
@@ -107,6 +118,7 @@ class Results:
         self.groups.append(block.groups)
         self.block_counts.append(block.counts)
         self.estimated.update(block.estimated)
+        self.block_evidence.append(block.evidence)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -118,6 +130,11 @@ class Results:
         """The result table, system by system, units in block order."""
         systems = dict.fromkeys(name for block in self.tables for name in block)
         return concat(block[name] for name in systems for block in self.tables if name in block)
+
+    @property
+    def evidence(self) -> dict[str, Evidence]:
+        """System -> what stands behind its measures of groups."""
+        return together(self.block_evidence)
 
     @property
     def group_exposure(self) -> pa.Table:
@@ -179,6 +196,7 @@ def publish(
         "seed": options.seed,
         "confidence": measures.confidence,
         "resamples": measures.resamples,
+        "permutations": options.permutations,
         "groups": account.config.get("groups"),
     }
     summary = summarise(
@@ -189,6 +207,7 @@ def publish(
         seed=options.seed,
         resamples=measures.resamples,
         level=measures.confidence,
+        evidence=results.evidence,
     )
     write_results(folder, table, summary)
     watch.lap("summary")
@@ -208,7 +227,7 @@ def publish(
         intervals={name: one["interval"] for name, one in summary["runs"].items()},
         group_exposure=group_exposure,
         confidence=measures.confidence,
-        tables=account.tables,
+        tables=[*loss_parts(summary["runs"]), *account.tables],
         pictures=account.pictures,
     )
     write_report(folder, report)
@@ -219,7 +238,7 @@ def publish(
         command=account.command,
         method={"name": account.title, "tier": account.tier, "options": stated},
         data=account.data,
-        goal={"evaluation": {"reported measures": list(report.keys), "interval": "bootstrap over queries (BCa)"}},
+        goal={"evaluation": {"reported measures": list(report.keys), "interval": "studentized bootstrap over queries"}},
         seconds=watch.seconds,
     )
     return report

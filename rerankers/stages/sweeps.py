@@ -24,6 +24,7 @@ UTILITY = "utility"
 REPEATED = ("seed",)
 """Options that make repetitions, not other policies: queries are averaged over them."""
 NO_MATTER = ("output", "paths", "execution", "measures")
+MODEL = "method.model"
 LEAST = 3  # points of a curve
 
 
@@ -89,6 +90,47 @@ def families(jobs: Sequence[JobResults]) -> list[Family]:
         if moving is not None:
             found += _split(system, moving, own, options)
     return found
+
+
+def repetitions(jobs: Sequence[JobResults]) -> dict[str, list[tuple[JobResults, str]]]:
+    """Return the systems that are no anchors: name -> its jobs and its name there, seeds together.
+
+    Values of exact exposure and of draws are never together. A model in ``method.model`` counts by its own config:
+    models that differ in the seed of their training only are repetitions. Jobs without a config stand for themselves.
+    """
+    found: dict[tuple[object, ...], list[tuple[JobResults, str]]] = {}
+    for job in jobs:
+        options = _lasting(_options(job.folder))
+        for name in job.runs:
+            if not name.startswith(ANCHOR):
+                told: tuple[object, ...] = tuple(sorted((key, str(value)) for key, value in options.items()))
+                found.setdefault((name, job.units, job.options.get("exposure"), told or str(job.folder)), []).append(
+                    (job, name)
+                )
+    names = [homes[0][1] for homes in found.values()]
+    return {
+        name if names.count(name) == 1 else f"{homes[0][0].folder}/{name}": homes
+        for name, homes in zip(names, found.values(), strict=True)
+    }
+
+
+def configurations(jobs: Sequence[JobResults]) -> list[int]:
+    """Return how many systems that are no anchors were measured, by set of queries; seeds of one count once."""
+    counted: dict[tuple[str, ...], int] = {}
+    for homes in repetitions(jobs).values():
+        units = homes[0][0].units
+        counted[units] = counted.get(units, 0) + 1
+    return list(counted.values())
+
+
+def _lasting(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options without seeds, a model's folder replaced by what the model was trained with."""
+    kept = {key: value for key, value in options.items() if key not in REPEATED}
+    model = kept.get(MODEL)
+    if isinstance(model, str) and (trained := _lasting(_options(Path(model)))):
+        del kept[MODEL]
+        kept |= {f"{MODEL}.{key}": value for key, value in trained.items()}
+    return kept
 
 
 def common_units(jobs: Sequence[JobResults]) -> tuple[str, ...]:

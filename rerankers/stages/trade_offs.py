@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from rerankers.report.trade_off import ANCHOR, FRONT, SWEEP, Line, Spot, trade_o
 from rerankers.stages.fronts import read_fronts
 from rerankers.stages.sweeps import UTILITY, common_units, families, reference
 from rerankers.stats.bootstrap import mean_intervals
+from rerankers.stats.front_gaps import SPAN, FrontGap, front_gaps
 from rerankers.stats.trade_off import Curve, Matched, matched_losses
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ SHARES = (0.8, 0.9, 0.95)
 SHOWN_ANCHORS = ("random", "deterministic", "plackett_luce")
 HEADER = ("loss", "curve", "share of the static utility", "utility", "mean", "low", "high")
 DIFFERENCE = ("difference to the first curve", "low", "high")
+GAP_HEADER = ("loss", "front", "curve", "share of the static utility", "above the front", "closed of the first's gap")
+WHOSE = {"EEL": "documents", "group_EEL": "groups"}
+"""Whose front bounds which loss, by the last word of the front's name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,10 +47,13 @@ class TradeOffs:
         one a loss.
     matched
         loss -> the losses of its curves at shares of the static ranking's utility.
+    gaps
+        loss -> how far its curves lie above its fronts, at the shares and over `SPAN` of them.
     """
 
     pictures: Sequence[Picture]
     matched: dict[str, list[Matched]]
+    gaps: dict[str, list[FrontGap]] = field(default_factory=dict)
 
     def lines(self) -> list[list[str]]:
         """Return the rows of a table under `HEADER` and `DIFFERENCE`."""
@@ -74,6 +81,43 @@ class TradeOffs:
                 out.writerow([loss, r.curve, r.share, r.utility, *values])
         return text.getvalue()
 
+    def gap_lines(self) -> list[list[str]]:
+        """Return the rows of a table under `GAP_HEADER`."""
+        return [
+            [
+                loss,
+                row.front,
+                row.curve,
+                share_words(row.share),
+                _spread(row.gap, row.low, row.high),
+                _spread(row.closed, row.closed_low, row.closed_high),
+            ]
+            for loss, rows in self.gaps.items()
+            for row in rows
+        ]
+
+    def gaps_csv(self) -> str:
+        """Return the same in full precision; the share is empty where the row is the mean over the range."""
+        text = io.StringIO()
+        out = csv.writer(text, lineterminator="\n")
+        closed = ("closed", "closed_low", "closed_high")
+        out.writerow(["loss", "front", "curve", "share", "from", "to", "gap", "low", "high", *closed, "reached"])
+        for loss, rows in self.gaps.items():
+            for r in rows:
+                span = SPAN if r.share is None else (r.share, r.share)
+                values = (r.gap, r.low, r.high, r.closed, r.closed_low, r.closed_high, r.reached)
+                out.writerow([loss, r.front, r.curve, r.share, *span, *values])
+        return text.getvalue()
+
+
+def share_words(share: float | None) -> str:
+    """Return a share of the static utility in words, the range for None."""
+    return f"mean of {SPAN[0]:.0%} to {SPAN[1]:.0%}" if share is None else f"{share:.0%}"
+
+
+def _spread(value: float | None, low: float | None, high: float | None) -> str:
+    return number(value) if value is None or low is None else f"{number(value)} [{number(low)}, {number(high)}]"
+
 
 def trade_offs(jobs: Sequence[JobResults], level: float, resamples: int, seed: int = 0) -> TradeOffs:
     """Return the curves among jobs; nothing where no option moves through three values or more.
@@ -90,7 +134,7 @@ def trade_offs(jobs: Sequence[JobResults], level: float, resamples: int, seed: i
     if not found or not units:
         return TradeOffs([], {})
     static = reference(jobs, units)
-    pictures, matched = [], {}
+    pictures, matched, gaps = [], {}, {}
     for key in in_order(dict.fromkeys(name for job in jobs for run in job.runs.values() for name in run["mean"])):
         if key.base not in LOSSES or key.part:
             continue
@@ -106,10 +150,17 @@ def trade_offs(jobs: Sequence[JobResults], level: float, resamples: int, seed: i
         slug = re.sub(r"[^a-z0-9]+", "_", key.text.lower()).strip("_")
         pictures.append(trade_off(key.text, drawn, slug, f"{level:.0%}"))
         if static is not None:
-            matched[key.text] = matched_losses(
-                {**curves, **fronts}, static, SHARES, seed=seed, resamples=resamples, level=level
-            )
-    return TradeOffs(pictures, matched)
+            how = {"seed": seed, "resamples": resamples, "level": level}
+            matched[key.text] = matched_losses({**curves, **fronts}, static, SHARES, **how)  # type: ignore[arg-type]
+            bounds = {name: front for name, front in fronts.items() if _bounds(name, key.text)}
+            gaps[key.text] = front_gaps(curves, bounds, static, SHARES, **how)  # type: ignore[arg-type]
+    return TradeOffs(pictures, matched, {loss: rows for loss, rows in gaps.items() if rows})
+
+
+def _bounds(front: str, loss: str) -> bool:
+    """Return whether a front is of a loss: of another one it is no bound."""
+    whose = front.rpartition(", ")[2]
+    return whose not in WHOSE.values() or whose == WHOSE.get(loss)
 
 
 def _line(family: Family, curve: Curve, level: float, resamples: int, seed: int) -> Line:

@@ -94,7 +94,7 @@ def loss_at_utility(utility: ArrayLike, loss: ArrayLike, at: ArrayLike) -> Float
     InputError
         for points that are not finite, none, or not as many of both.
     """
-    return _read(*_envelope(*_points(utility, loss)), np.atleast_1d(np.asarray(at, dtype=np.float64)))
+    return read_envelope(*envelope(*_points(utility, loss)), np.atleast_1d(np.asarray(at, dtype=np.float64)))
 
 
 def area_between(
@@ -113,13 +113,13 @@ def area_between(
     """
     if not low < high:
         raise InputError.one("low", f"{low:.6g} with high={high:.6g}", "a range of positive length")
-    own, front = _envelope(*_points(utility, loss)), _envelope(*_points(front_utility, front_loss))
+    own, front = envelope(*_points(utility, loss)), envelope(*_points(front_utility, front_loss))
     reach = min(own[0][-1], front[0][-1])
     if high > reach:
         raise InfeasibleError(f"utility: found {high:.6g}; the greatest that both curves have is {reach:.6g}")
     grid = np.unique(np.concatenate([[low, high], own[0], front[0]]))
     grid = grid[(grid >= low) & (grid <= high)]
-    return float(np.trapezoid(_read(*own, grid) - _read(*front, grid), grid) / (high - low))
+    return float(np.trapezoid(read_envelope(*own, grid) - read_envelope(*front, grid), grid) / (high - low))
 
 
 def _points(utility: ArrayLike, loss: ArrayLike) -> tuple[Floats, Floats]:
@@ -131,14 +131,14 @@ def _points(utility: ArrayLike, loss: ArrayLike) -> tuple[Floats, Floats]:
     return x, y
 
 
-def _read(corner_x: Floats, corner_y: Floats, at: Floats) -> Floats:
-    """Return the loss of an envelope at utilities: NaN above its last corner, its least loss below the first."""
+def read_envelope(corner_x: Floats, corner_y: Floats, at: Floats) -> Floats:
+    """Return the loss of an `envelope` at utilities: NaN above its last corner, its least loss below the first."""
     found = np.interp(at, corner_x, corner_y)
     found[at > corner_x[-1]] = np.nan
     return found
 
 
-def _envelope(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def envelope(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return the corners of the lower convex envelope from the least loss on, utility ascending."""
     order = np.lexsort((y, x))
     corners: list[int] = []
@@ -229,7 +229,7 @@ def _resampled(
         for name, curve in curves.items():
             utility, loss = (np.einsum("rb,mb->rm", weight, part) for part in (curve.utility, curve.loss))
             for row in range(len(weight)):
-                drawn[name][start + row] = _read(*_envelope(utility[row], loss[row]), at[row])
+                drawn[name][start + row] = read_envelope(*envelope(utility[row], loss[row]), at[row])
         start += len(weight)
     return drawn
 

@@ -15,6 +15,7 @@ from rerankers.measures.anchors import anchors
 from rerankers.measures.group_exposure import group_table
 from rerankers.measures.scores import Scores
 from rerankers.measures.table import result_table
+from rerankers.tracks.explained2020 import explain
 from rerankers.tracks.groups2020 import groups_of_column, groups_of_file, groups_of_mapping
 from rerankers.tracks.judged2020 import Judged, read_judged
 from rerankers.tracks.lists import Lists, read_lists
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from rerankers.tracks.groups2020 import PairGroups
     from rerankers.tracks.preset import Inputs
+    from rerankers.tracks.scoring2020 import Values
     from rerankers.tracks.trec2020 import Trec2020
     from rerankers.values import Rankings
 
@@ -37,7 +39,7 @@ def evaluate(preset: Trec2020, inputs: Inputs) -> Outcome:
     inputs.refuse(preset.name, "sequence", "targets")
     judged = read_judged(inputs.need("qrels"), preset.pair_rules)
     runs = {name: read_lists(path, preset.duplicates, preset.empty_ranking) for name, path in inputs.systems.items()}
-    return judge(preset, judged, runs, inputs.groups, inputs.seed)
+    return judge(preset, judged, runs, inputs.groups, inputs.seed, inputs.permutations)
 
 
 def judge(
@@ -46,6 +48,7 @@ def judge(
     runs: Mapping[str, Lists],
     groups: Path | Mapping[Any, Any] | None,
     seed: int = 0,
+    permutations: int = 200,
 ) -> Outcome:
     """Score runs that were read already.
 
@@ -53,6 +56,8 @@ def judge(
     ----------
     groups
         a file, a mapping (`groups_of_mapping`), or None for the groups in the judgments' own column.
+    seed, permutations
+        of the shuffled labels behind p-values, and behind placebos that have no closed form.
 
     Raises
     ------
@@ -71,7 +76,9 @@ def judge(
     alignment, member = (None, pair) if of_pairs is None else (of_pairs.alignment, of_pairs.member)
     scene = Scene(judgments, member, alignment, preset.rules)
     counts: dict[str, Mapping[str, int]] = {"qrels": judged.counts}
+    units = judged.queries.names.to_pylist()
     scored: dict[str, Scored] = {}
+    missing: dict[str, NDArray[np.bool_]] = {}
     ranked: list[Rankings] = []
     for name, run in runs.items():
         rankings = _of_judged_queries(run, judged.queries, docs)
@@ -79,24 +86,27 @@ def judge(
         if preset.missing_query == "error":
             _check_answered(name, judged.queries, answered)
         counts[f"run {name}"] = _counts(run, rankings, judgments, answered)
-        scored[name] = score(exposure_of_lists(rankings, scene), scene, ~full, ~answered)
+        missing[name] = ~answered
+        scored[name] = score(exposure_of_lists(rankings, scene), scene, ~full, missing[name])
         ranked.append(rankings)
     nothing = np.zeros(len(judgments), dtype=bool)
     for name, exposure in _anchors(scene, [one.over for one in ranked], judged.queries).items():
+        missing[name] = nothing
         scored[name] = score(exposure, scene, nothing, nothing)
     if of_pairs is not None:
         counts["groups"] = of_pairs.counts
-    units = judged.queries.names.to_pylist()
+    beyond = explain(scored, missing, scene, units, seed, permutations)
     attribute = "" if alignment is None else alignment.attribute
     shown = {name: {attribute: one.groups} for name, one in scored.items() if one.groups is not None}
     return Outcome(
-        tables={name: _table(name, seed, units, one) for name, one in scored.items()},
+        tables={name: _table(name, seed, units, beyond.values(name, one)) for name, one in scored.items()},
         counts=counts,
         options=options_of(preset),
         differences=preset.differences,
         warnings=tuple(_warnings(preset, counts, groups is not None and judged.groups is not None)),
         summary=_summary(preset, judged, of_pairs),
         group_exposure=group_table([shown]) if shown else None,
+        evidence=beyond.evidence,
     )
 
 
@@ -156,9 +166,9 @@ def _anchors(scene: Scene, ranked: Sequence[Ragged], queries: Ids) -> dict[str, 
     return {name: exposure for name, exposure in exact.items() if exposure is not None}
 
 
-def _table(name: str, seed: int, units: Sequence[str], scored: Scored) -> pa.Table:
-    scores = [Scores.of(value, ("no_ranked_document", np.isnan(value))) for value in scored.values.values()]
-    return result_table(name, seed, units, list(scored.values), scores)
+def _table(name: str, seed: int, units: Sequence[str], values: Values) -> pa.Table:
+    scores = [Scores.of(value, ("no_ranked_document", np.isnan(value))) for value in values.values()]
+    return result_table(name, seed, units, list(values), scores)
 
 
 def _warnings(preset: Trec2020, counts: Mapping[str, Mapping[str, int]], unused_column: bool) -> list[str]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rerankers.measures.evidence import Evidence
+
 PRESETS: Mapping[str, str] = {
     **dict.fromkeys(("trec2019_official", "trec2019_corrected"), "trec2019"),
     **dict.fromkeys(("trec2020_official", "trec2020_corrected"), "trec2020"),
@@ -41,6 +43,8 @@ class Inputs:
         judgments, group labels, the order of the queries, target distributions; None where there is none.
     seed
         of anything drawn, for instance of anchors without a closed form.
+    permutations
+        draws of shuffled group labels behind placebos without closed form and p-values; 0 for none.
     """
 
     runs: tuple[Path, ...]
@@ -49,6 +53,7 @@ class Inputs:
     sequence: Path | None = None
     targets: Path | None = None
     seed: int = 0
+    permutations: int = 200
 
     @property
     def systems(self) -> dict[str, Path]:
@@ -122,6 +127,8 @@ class Outcome:
         exposure and target of the groups (`rerankers.measures.group_exposure.SCHEMA`), or None.
     unit
         what the rows of the tables are about: ``query`` or ``sequence``.
+    evidence
+        system -> what stands behind its measures of groups; empty where a preset has none.
     """
 
     tables: Mapping[str, pa.Table]
@@ -132,6 +139,7 @@ class Outcome:
     summary: Mapping[str, str] = field(default_factory=dict)
     group_exposure: pa.Table | None = None
     unit: str = "query"
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
 
 
 class Preset(Protocol):

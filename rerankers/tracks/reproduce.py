@@ -26,6 +26,7 @@ PARTS: Mapping[str, str] = {
     **dict.fromkeys(("2020 UW_bm25", "2020 UW_Kr_r60g20c20", "2020 UW_Kr_r0g0c100"), "reproduce2020"),
     **dict.fromkeys(("2020 UW_bm25 and UW_Kr_r60g20c20", "2020 anchors"), "reproduce2020"),
     **dict.fromkeys(("2020 META", "2020 TEXT", "2020 features"), "reproduce2020"),
+    **dict.fromkeys(("2020 controllers META", "2020 controllers TEXT"), "reproduce_teams2020"),
     **dict.fromkeys(("Singh and Joachims", "CACM"), "reproduce_elsewhere"),
 }
 """Part of the table -> the module of this package whose ``parts(data)`` has what computes it."""

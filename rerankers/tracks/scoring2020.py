@@ -117,10 +117,13 @@ class Scored:
         key -> float64 (Q,).
     groups
         exposure and target of the groups, or None.
+    exposure
+        float64 (nnz,), of the judged documents; None without groups.
     """
 
     values: Values
     groups: GroupRows | None
+    exposure: NDArray[np.float64] | None = None
 
 
 def exposure_of_lists(rankings: Rankings, scene: Scene) -> Exposure:
@@ -169,15 +172,23 @@ def score(given: Exposure, scene: Scene, unranked: NDArray[np.bool_], unanswered
     if scene.groups is None:
         return Scored(values, None)
     totals, due = scene.by_group(exposure), scene.by_group(target)
+    own = group_values(totals, due, scene, unanswered)
+    ones = np.ones(judgments.nnz)
+    rows = GroupRows(scene.groups.groups, totals, due, scene.by_group(ones), scene.by_group(ones * (scene.grade > 0)))
+    return Scored(values | {GROUP + key: value for key, value in own.items()}, rows, exposure)
+
+
+def group_values(
+    totals: NDArray[np.float64], due: NDArray[np.float64], scene: Scene, unanswered: NDArray[np.bool_]
+) -> Values:
+    """Return the measures of groups from their exposure and target, float64 (Q, G) each."""
     of_groups = expected_exposure(totals, due)
     own = {"EEL": of_groups.EEL, "EED": of_groups.EED, "EER": of_groups.EER, "EET": of_groups.EET}
     own = _finished(own, scene, _group_bounds, unanswered)
-    if rules.loss == "js":
-        cells = np.arange(len(judgments) + 1, dtype=np.int64) * totals.shape[1]
-        own["EEL"] = _divergences(totals.ravel(), due.ravel(), cells, np.zeros(len(judgments)))
-    ones = np.ones(judgments.nnz)
-    rows = GroupRows(scene.groups.groups, totals, due, scene.by_group(ones), scene.by_group(ones * (scene.grade > 0)))
-    return Scored(values | {GROUP + key: value for key, value in own.items()}, rows)
+    if scene.rules.loss == "js":
+        cells = np.arange(len(totals) + 1, dtype=np.int64) * totals.shape[1]
+        own["EEL"] = _divergences(totals.ravel(), due.ravel(), cells, np.zeros(len(totals)))
+    return own
 
 
 def _finished(values: Values, scene: Scene, bounds: BoundsOf, missing: NDArray[np.bool_]) -> Values:

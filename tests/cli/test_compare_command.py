@@ -86,7 +86,7 @@ def test_runs_of_one_name_carry_their_folder_and_anchors_that_differ_too(command
         results(here / name, {"pl": {"EEL": value}, RANDOM: {"EEL": value}})
     code, out, _ = command("compare", "a", "b")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[2:]] == ["a/pl", "b/pl", RANDOM, RANDOM]
+    assert [line.split()[0] for line in out.splitlines()[2:6]] == ["a/pl", "b/pl", RANDOM, RANDOM]
     assert f"{RANDOM} (b)" in out
     results(here / "sub" / "a", {"pl": {"EEL": 0.3}})
     code, _, err = command("compare", "a", "sub/a")
@@ -98,7 +98,7 @@ def test_a_run_named_twice_stands_once(command: Run, here: Path) -> None:
     results(here / "a", {"pl": {"EEL": 0.1}})
     code, out, _ = command("compare", "a", "a")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[2:]] == ["pl"]
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["pl", "tiers:"]
 
 
 @pytest.mark.parametrize(
@@ -248,3 +248,130 @@ def test_the_published_submissions_stand_where_they_stand(command: Run, here: Pa
     assert "level with UW_bm25; ahead of UoGTrBRel" in out
     assert f"{RANDOM} (0.4097) would be at place 1" in out
     assert "anchor:worst_first (0.7023) would be at place 9" in out
+
+
+def spread_results(folder: Path, shifts: Mapping[str, float], units: int = 40, seed: int = 0, **words: Any) -> Path:
+    """Write results in which every query has a value of its own, and runs differ by a shift and some noise."""
+    draw = np.random.default_rng(seed)
+    hardness = draw.gamma(1.0, 0.3, units)
+    present = np.full(units, -1, dtype=np.int8)
+    tables = []
+    for system, shift in shifts.items():
+        values = [hardness + shift + 0.05 * draw.normal(size=units) for _ in range(2)]
+        scores = [Scores(values[0], present), Scores(1 - values[1], present)]
+        tables.append(result_table(system, 0, [f"q{unit:02}" for unit in range(units)], ["EEL", "utility"], scores))
+    folder.mkdir(parents=True)
+    table = concat(tables)
+    write_results(folder, table, summarise(table, options=PLAIN, tier=words.get("tier", "blind"), resamples=50))
+    return folder
+
+
+def difference_rows(folder: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader((folder / "differences.csv").read_text().splitlines()))
+
+
+def test_differences_to_the_first_run(command: Run, here: Path) -> None:
+    spread_results(here / "a", {"one": 0.0, "two": 0.1, "three": 0.001, RANDOM: 0.3})
+    code, out, err = command("compare", "a", "output=out", "margin=0.05")
+    assert (code, err) == (0, "")
+    assert "differences, paired over 40 queries; 4 comparisons, 10,000 sign patterns" in out
+    rows = difference_rows(here / "out")
+    assert [(row["measure"], row["run"], row["baseline"]) for row in rows] == [
+        ("utility", "two", "one"),
+        ("utility", "three", "one"),
+        ("EEL", "two", "one"),
+        ("EEL", "three", "one"),
+    ]
+    two, three, loss = rows[0], rows[1], rows[2]
+    assert float(two["difference"]) == pytest.approx(-0.1, abs=0.03)
+    assert float(two["p"]) == 1e-4 <= float(two["p_max_t"]) <= float(two["p_holm"])
+    assert float(two["low"]) < float(two["difference"]) < float(two["high"]) < 0
+    assert (three["same"], two["same"], loss["same"]) == ("True", "False", "")
+    assert three["same_bootstrap"] == "True"
+    assert float(three["p_same"]) < 0.05 < float(three["p"])
+    shown = (here / "out" / "comparison.md").read_text()
+    assert "| utility | two | one | -0." in shown
+    assert "against a margin of 0.05" in shown
+    assert "caution" not in out
+
+
+def test_all_pairs_chosen_measures_and_an_anchor_as_baseline(command: Run, here: Path) -> None:
+    spread_results(here / "a", {"one": 0.0, "two": 0.1, "three": 0.2, RANDOM: 0.3})
+    assert command("compare", "a", "output=all", "pairs=all", "measures=[EEL]")[0] == 0
+    assert [(row["run"], row["baseline"]) for row in difference_rows(here / "all")] == [
+        ("two", "one"),
+        ("three", "one"),
+        ("three", "two"),
+    ]
+    assert command("compare", "a", "output=to", f"baseline={RANDOM}", "measures=[utility]")[0] == 0
+    rows = difference_rows(here / "to")
+    assert [(row["run"], row["baseline"]) for row in rows] == [(run, RANDOM) for run in ("one", "two", "three")]
+    assert all(float(row["difference"]) > 0 for row in rows)
+
+
+def test_clusters_are_the_units(command: Run, here: Path) -> None:
+    spread_results(here / "a", {"one": 0.0, "two": 0.1})
+    lines = ["qid,cluster", *(f"q{unit:02},topic {unit // 4}" for unit in range(40))]
+    (here / "topics of mine.csv").write_text("\n".join(lines))
+    code, out, _ = command("compare", "a", "clusters=topics of mine.csv", "output=out")
+    assert code == 0
+    assert "paired over 10 clusters of queries; 2 comparisons, all sign patterns" in out
+    assert "caution: only 10 clusters" in out
+    assert {row["units"] for row in difference_rows(here / "out")} == {"10"}
+    (here / "short.csv").write_text("qid,cluster\nq00,a\nq00,b\nq01\n")
+    code, _, err = command("compare", "a", "clusters=short.csv")
+    assert code == 1
+    assert "short.csv:3: found query q00 again" in err
+    assert "short.csv:4: found 1 cells" in err
+    (here / "short.csv").write_text("qid,cluster\nq00,a\n")
+    assert "found no line of query q39" in command("compare", "a", "clusters=short.csv")[2]
+    assert command("compare", "a", "clusters=none.csv")[0] == 3
+
+
+def test_tiers_are_told_and_not_mixed_unasked(command: Run, here: Path) -> None:
+    spread_results(here / "a", {"one": 0.0, RANDOM: 0.3, "anchor:ideal": 0.1, "anchor:deterministic": 0.2})
+    spread_results(here / "b", {"two": 0.0}, tier="given_groups")
+    code, _, err = command("compare", "a", "b")
+    assert code == 2
+    assert "tier is given_groups and blind" in err
+    assert "mix=[tier]" in err
+    code, out, _ = command("compare", "a", "b", "mix=[tier]", "output=out")
+    assert code == 0
+    assert "tiers: one: blind; two: given_groups; anchors random, deterministic: blind; anchors ideal: judged" in out
+    assert "2 configurations compared; no correction beyond max-T within this table" in out
+    rows = list(csv.DictReader((here / "out" / "comparison.csv").read_text().splitlines()))
+    assert {row["run"]: row["tier"] for row in rows} == {
+        "one": "blind",
+        RANDOM: "blind",
+        "anchor:ideal": "judged",
+        "anchor:deterministic": "blind",
+        "two": "given_groups",
+    }
+
+
+def test_few_queries_and_missing_values(command: Run, here: Path) -> None:
+    results(here / "a", {"one": {"EEL": 0.1, "utility": 0.1}, "two": {"EEL": 0.2}}, units=5)
+    code, out, _ = command("compare", "a", "output=out")
+    assert code == 0
+    assert "caution: only 5 queries (fewer than 30)" in out
+    (row,) = difference_rows(here / "out")  # no pair has utility
+    assert (row["measure"], row["low"], row["p"]) == ("EEL", "", "0.0625")  # 2 of 32 sign patterns
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("baseline=oen", "Did you mean 'one'?"),
+        ("pairs=some", "pairs: found 'some'"),
+        ("measures=[EEl]", "Did you mean 'EEL'?"),
+        ("measures=[]", "measures: found an empty list"),
+        ("margin=0", "margin: found 0"),
+        ("alpha=1", "alpha: found 1"),
+        ("permutations=0", "permutations: found 0"),
+    ],
+)
+def test_wrong_options_of_differences(command: Run, here: Path, word: str, message: str) -> None:
+    spread_results(here / "a", {"one": 0.0, "two": 0.1})
+    code, _, err = command("compare", "a", word)
+    assert code == 2
+    assert message in err

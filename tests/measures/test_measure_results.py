@@ -33,7 +33,7 @@ def results(seed: int = 0, system: str = "ours", queries: int = 30, attributes: 
 def test_a_value_or_a_reason_never_both_and_never_neither() -> None:
     table = results()
     assert table.schema == SCHEMA
-    assert len(table) == 30 * 13
+    assert len(table) == 30 * 15
     for value, reason in zip(table["value"].to_pylist(), table["reason"].to_pylist(), strict=True):
         assert (value is None) == (reason is not None)
         assert value is None or math.isfinite(value)
@@ -72,6 +72,9 @@ def test_keys_of_group_measures() -> None:
         "EED(group='b',p=0.7)@5",
         "AP",
     ]
+    parts = parse_many("group_EEL_placebo group_EEL_systematic group_EEL(p=0.7)@5_excess")
+    assert list(plan(parts, ("b",))) == ["group_EEL_placebo", "group_EEL(p=0.7)@5_excess"]
+    assert list(plan(parts[:1], ("a", "b"))) == ["EEL(group='a')_placebo", "EEL(group='b')_placebo"]
     assert list(plan(asked, ())) == [str(measure) for measure in asked]
     with pytest.raises(ConfigError, match="Did you mean 'economy'"):
         plan(parse_many("EEL(group=econmy)"), ("economy", "gender"))
@@ -84,7 +87,8 @@ def test_several_attributes_give_the_values_of_each_alone() -> None:
     assert not any(key.startswith("group_") for _, key in value)
     for (unit, key), expected in alone.items():
         if key.startswith("group_"):
-            assert value[unit, f"{key.removeprefix('group_')}(group='economy')"] == expected
+            name, _, part = key.removeprefix("group_").partition("_")
+            assert value[unit, f"{name}(group='economy')" + (f"_{part}" if part else "")] == expected
 
 
 def test_means_leave_nulls_out_and_say_how_many() -> None:

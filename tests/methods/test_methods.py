@@ -19,7 +19,7 @@ from rerankers.runs import read_policy, write_policy
 from rerankers.tracks.policy_rows import take_rows
 from rerankers.values import Block, Candidates, GroupAlignment, Ids
 
-OPTIONS = {"fa_star_ir": {"protected": "a"}, "fair_co": {"entities": "kind"}}
+OPTIONS = {"fa_star_ir": {"protected": "a"}, "fair_co": {"entities": "kind"}, "mtg_clusters": {"entities": "kind"}}
 """Options without which a method says what is missing."""
 POSITION_BASED = ("foeir",)
 """Methods that are defined for browsing by position only."""

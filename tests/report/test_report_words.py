@@ -88,7 +88,9 @@ def test_clean_names_are_one_harmless_line(name: str) -> None:
 def test_result_tables_show_every_mean(report: Build) -> None:
     data = report()
     tables, notes = result_tables(data)
-    assert [table.title for table in tables] == ["Utility and exposure of documents", "Exposure of groups: economy"]
+    titles = ["Utility and exposure of documents", "Exposure of groups: economy", "What the groups explain: economy"]
+    assert [table.title for table in tables] == titles
+    assert [key.text for key in tables[2].columns] == ["utility", "group_EEL", "group_EEL_excess"]
     assert notes == []
     shown = {
         (system, key.text): (cell.value, cell.interval)

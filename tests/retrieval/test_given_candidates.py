@@ -11,7 +11,9 @@ import pytest
 from rerankers._base.errors import ConfigError, InputError
 from rerankers.collections import Generated
 from rerankers.collections.trec_fair import CandidateCollection, Trec2020
+from rerankers.methods.belief import logits
 from rerankers.retrieval.given_candidates import GivenCandidates
+from rerankers.values import Block, Relevance
 
 
 @pytest.fixture
@@ -51,6 +53,41 @@ def test_scores_from_a_file(collection: CandidateCollection, tmp_path: Path) -> 
     np.testing.assert_array_equal(found.candidates.score[:4], [-2, -9, -9, -9])
     plain = GivenCandidates(by="none").retrieve(collection, tmp_path)
     assert plain.docs.take(plain.candidates.doc)[:4] == ["a", "b", "c", "d"]
+
+
+def test_what_the_numbers_of_a_file_are(collection: CandidateCollection, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("qid,doc_id,p\n7,a,0.5\n7,c,1\n7,b,0\n")
+    told = GivenCandidates(by="file", path=str(path), kind="probability").retrieve(collection, tmp_path)
+    relevance = Relevance.of_candidates(told.candidates)
+    assert relevance.kind == "probability"
+    block = Block(told.candidates, np.zeros((len(told.candidates), 2), dtype=np.uint64))
+    np.testing.assert_allclose(logits(block)[:4], np.log([1, 0.5, 1e-12, 1e-12]))  # d has no number: 0
+    assert told.counts["candidates_without_score"] == 3
+    plain = GivenCandidates(by="file", path=str(path), kind="score").retrieve(collection, tmp_path)
+    assert Relevance.of_candidates(plain.candidates).kind == "score"
+    path.write_text("qid,doc_id,p\n7,a,0.5\n7,c,1.5\n7,b,-0.1\n7,d,nan\n")
+    with pytest.raises(InputError) as caught:
+        GivenCandidates(by="file", path=str(path), kind="probability").retrieve(collection, tmp_path)
+    lines = str(caught.value).splitlines()
+    assert [line.partition(": found ")[0] for line in lines] == [f"{path}:{number}" for number in (3, 4, 5)]
+    assert all("p '" in line and line.endswith("a number from 0 to 1") for line in lines)
+    for options, message in (
+        ({"by": "none", "kind": "score"}, "kind: found score with by=none"),
+        ({"by": "file", "path": "x", "kind": "logit"}, r"retriever\.kind: found 'logit'"),
+        ({"by": "file", "path": "x", "kind": "probability", "missing": 2.0}, r"missing: found 2\.0.*from 0 to 1"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            GivenCandidates(**options)  # type: ignore[arg-type]
+
+
+def test_further_runs_beside_given_candidates(collection: CandidateCollection, tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("7 Q0 b 1 3 t\n7 Q0 a 2 2 t\n7 Q0 zz 3 1 t\n")
+    found = GivenCandidates(by="none", runs=[f"x:{tmp_path}/x.run"]).retrieve(collection, tmp_path)
+    column = found.candidates.columns["run:x"]
+    assert found.docs.take(found.candidates.doc)[:4] == ["a", "b", "c", "d"]
+    np.testing.assert_array_equal(column[:4], [2, 3, np.nan, np.nan])
+    assert found.counts["run_x_pairs_that_are_no_candidates"] == 1
 
 
 def test_bm25_within_the_candidates(collection: CandidateCollection, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_k_cuts_every_row(tmp_path: Path) -> None:
 
 def test_several_rankings_of_a_query_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one ranking"):
-        retrieved(tmp_path, "q1 0 a 1 5 t\nq1 1 a 1 5 t\n")
+        retrieved(tmp_path, "q1 0 a 1 5 t\nq1 1 b 1 5 t\n")
     with pytest.raises(ConfigError, match=r"retriever\.k"):
         RunFile("a.run", k=0)
 

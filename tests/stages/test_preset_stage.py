@@ -123,7 +123,12 @@ def test_files_keys_and_values(judge: Judge, files: dict[str, Path], name: str) 
     assert found["counts"]["groups"]["author_types_not_known"] == 6
     assert found["runs"]["anchor:ideal"]["mean"]["EEL"] == pytest.approx(0, abs=1e-15)
     rows = pq.read_table(files["output"] / "measures.parquet").num_rows
-    assert rows == 4 * 2 * len(run["mean"])
+    assert rows == 4 * 2 * len(run["per_query"]["7"])
+    assert run["mean"].keys() - run["per_query"]["7"].keys() == {
+        "group_EEL_systematic",
+        "group_EEL_systematic_share",
+        "group_EEL_excess_p",
+    }
 
 
 def test_an_absent_query_per_form(judge: Judge, files: dict[str, Path], tmp_path: Path) -> None:

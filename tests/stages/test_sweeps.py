@@ -16,7 +16,7 @@ from rerankers.measures.table import SCHEMA
 from rerankers.stages.compare import compare_from_config
 from rerankers.stages.fronts import FILE, write_fronts
 from rerankers.stages.gathered import read_results
-from rerankers.stages.sweeps import expanded, families
+from rerankers.stages.sweeps import configurations, expanded, families, repetitions
 from rerankers.stages.trade_offs import trade_offs
 
 UNITS = [f"q{number}" for number in range(12)]
@@ -126,3 +126,51 @@ def test_damaged_files(tmp_path: Path) -> None:
     (sweep / "0" / "config.yaml").write_text("a: [")
     with pytest.raises(InputError, match="the config that a job writes"):
         families(jobs)
+
+
+def test_gaps_to_the_front(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, better = write_sweep(tmp_path / "first", 0.3, kind="a"), write_sweep(tmp_path / "second", 0.15, kind="b")
+    curve = {
+        weight: {
+            "utility": {unit: 1.0 - weight / 20 + place / 100 for place, unit in enumerate(UNITS)},
+            "EEL": {unit: 1.0 - weight / 12 + place / 100 for place, unit in enumerate(UNITS)},
+        }
+        for weight in (0.0, 1.0, 2.0, 10.0)
+    }
+    write_fronts(first / "0", {"true front, documents": curve, "true front, groups": curve})
+    config = {"results": [str(first), str(better)], "leaderboard": None, "mix": [], "output": str(tmp_path / "out")}
+    compare_from_config(config)
+    told = capsys.readouterr().out
+    assert "EEL, mean of 80% to 95% of the static utility: m (method.kind=b) is 0.1500" in told
+    assert "50% [50%, 50%] of the first curve's gap closed" in told
+    assert "8 configurations compared" in told
+    rows = list(csv.DictReader((tmp_path / "out" / "gaps.csv").read_text().splitlines()))
+    assert {row["front"] for row in rows} == {"true front, documents"}  # the other is of another loss
+    assert [(row["curve"], row["share"]) for row in rows[:4]] == [
+        ("m (method.kind=a)", share) for share in ("0.8", "0.9", "0.95", "")
+    ]
+    assert [float(row["gap"]) for row in rows] == pytest.approx([0.3] * 4 + [0.15] * 4)
+    assert [row["closed"] for row in rows[:4]] == [""] * 4
+    assert (
+        "| EEL | true front, documents | m (method.kind=b) | 90% | 0.1500"
+        in (tmp_path / "out" / "comparison.md").read_text()
+    )
+
+
+def test_seeds_are_no_configurations_and_models_count_by_their_training(tmp_path: Path) -> None:
+    for number in (0, 1):
+        model = {"model": {"rounds": 10}, "seed": number, "output": f"m{number}"}
+        write_job(tmp_path / f"model{number}", 1.0, 1.0, model)
+    other = {"model": {"rounds": 20}, "seed": 0}
+    write_job(tmp_path / "model2", 1.0, 1.0, other)
+    jobs = [
+        read_results(
+            write_job(
+                tmp_path / str(number), 1.0, 1.0, {"method": {"model": str(tmp_path / f"model{number}")}, "seed": 0}
+            )
+        )
+        for number in (0, 1, 2)
+    ]
+    found = repetitions(jobs)
+    assert sorted(len(homes) for homes in found.values()) == [1, 2]
+    assert configurations(jobs) == [2]

@@ -10,7 +10,7 @@ import pytest
 
 from rerankers._base.errors import InputError
 from rerankers.tracks import reproduce as module
-from rerankers.tracks import reproduce2020
+from rerankers.tracks import reproduce2020, reproduce_teams2020
 from rerankers.tracks.reproduce import (
     COLUMNS,
     KINDS,
@@ -27,7 +27,7 @@ from rerankers.tracks.reproduce import (
 
 def test_the_table_of_published_numbers() -> None:
     rows = published_rows()
-    assert len(rows) == 134
+    assert len(rows) == 143
     for row in rows:
         assert row.what
         assert row.source
@@ -123,4 +123,14 @@ def test_a_part_without_its_file_is_absent_the_others_are_not(
     assert by_part["2020 META"].verdict == by_part["2020 anchors"].verdict == REPRODUCED
     assert by_part["2020 TEXT"].reason == "data: trec-fair-2020/nle_Evaluation_rel_scores_model_B.csv"
     assert by_part["2020 UW_bm25"].reason == "data: trec-fair-2020/rerank_submissions/UW_bm25.jsonl.gz"
+    assert by_part["2020 controllers META"].reason.endswith("/corpus-subset-for-queries.paper_authors.csv")
     assert by_part["2019 level"].reason.startswith("data: trec-fair-2019/")
+
+
+@pytest.mark.shared_data
+def test_controllers_of_a_team(shared: Path) -> None:
+    """Accounts of the authors in the tables: the reference computation with all authors comes out within .001."""
+    found = reproduce_teams2020.parts(shared / "data")["2020 controllers META"](seed=0)
+    assert found["theta .9, k .5/group_EEL"] == pytest.approx(0.4182, abs=0.001)
+    assert found["theta .9, k .7/group_EEL"] == pytest.approx(0.4289, abs=0.001)
+    assert found["theta .99, k .7/group_EEL"] == pytest.approx(0.4300, abs=0.001)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rerankers.values import Block
 
 BELIEF, SCORE, RUN = "belief", "score", "run:"
+FIRST = "run:first_stage"  # the first stage as one run among others, where documents that it did not find are ranked
 MINMAX, ZSCORE, NONE = "minmax", "zscore", "none"
 SCALES = (MINMAX, ZSCORE, NONE)
 
@@ -54,7 +55,8 @@ class Sources:
             with the candidates.
         columns
             their names, ``belief`` being what the block believes, by a model where there is one. None: the belief, the
-            first stage's ``score`` where a model has beliefs of its own, and all columns ``run:…``.
+            first stage's ``score`` where a model has beliefs of its own, and all columns ``run:…``. Where the first
+            stage is itself such a column, that stands for its scores, since it says which documents are missing.
         weights
             one a column; None: all 1.
 
@@ -91,8 +93,10 @@ class Sources:
 
 def _usual(block: Block) -> list[str]:
     columns = block.candidates.columns
-    first = [SCORE] if SCORE in columns and block.relevance.source != "first_stage" else []
-    return [BELIEF, *first, *(name for name in columns if name.startswith(RUN))]
+    runs, plain = [name for name in columns if name.startswith(RUN)], block.relevance.source == "first_stage"
+    if FIRST in columns:
+        return runs if plain else [BELIEF, *runs]
+    return [BELIEF, *([SCORE] if SCORE in columns and not plain else []), *runs]
 
 
 def ranks(indptr: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.float64]:

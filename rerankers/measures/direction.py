@@ -1,0 +1,22 @@
+"""Whether more of a measure is better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rerankers.measures.names import Measure
+
+HIGHER_IS_BETTER = frozenset(
+    [
+        *("EER", "group_EER", "utility", "nDCG", "AP", "RR", "P", "R", "Judged"),
+        *("DP", "EUR", "RUR", "GF", "GFR", "TSE", "worst_exposure", "consistency", "worst_nDCG"),
+    ]
+)
+RATIOS = frozenset({"DP", "EUR", "RUR"})
+
+
+def direction(measure: Measure) -> float:
+    """Return 1 where more is better (utility, ratios of groups, similarity to a target), -1 for losses."""
+    ratio = measure.name not in RATIOS or measure.get("combine") == "min_max"
+    return 1.0 if measure.name in HIGHER_IS_BETTER and ratio else -1.0
