@@ -10,7 +10,9 @@ from rerankers._overrides import RENAMED
 
 HEADER = {
     "run": "fair-rerank run: retrieve, rerank, draw rankings, measure their expected exposure, report.",
+    "choose": "fair-rerank choose: questions about what is fair, and the config of run that the answers stand for.",
     "train": "fair-rerank train: learn a scorer of candidates from judged queries.",
+    "labels": "fair-rerank labels: what unknown, wrong or sampled group labels leave of a result.",
     "evaluate": "fair-rerank evaluate: judge run files against qrels (and groups).",
     "submit": "fair-rerank submit: write the submission to a TREC Fair Ranking track from a run or a policy.",
     "validate": "fair-rerank validate: check a submission to a TREC Fair Ranking track.",
@@ -30,6 +32,12 @@ Change a line:     fair-rerank run method.temperature=0.5 samples=50 output=outp
 Choose an option:  fair-rerank run method=uniform groups=none
 Sweep:             fair-rerank run --multirun method=plackett_luce,uniform
 Your own configs:  fair-rerank run --config-dir mine method=mine""",
+    "labels": """\
+Example:           fair-rerank labels run=[a.run,b.run] qrels=qrels.txt groups=groups.csv study=[bounds,flips]""",
+    "choose": """\
+The questions:     fair-rerank choose
+Example:           fair-rerank choose definition=merit unit=groups labels=given output=mine name=fair
+Then:              fair-rerank run --config-dir mine experiment=fair""",
     "train": """\
 Example:           fair-rerank train model=lightgbm objective=lambdarank collection.split=train output=model
 Then:              fair-rerank run method.model=model collection.split=eval
@@ -84,7 +92,7 @@ def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
             found.setdefault(path.parent.name, set()).add(path.stem)
     files = RENAMED.get(command, {})  # words that name a file here
     elsewhere = "preset" if command == "run" else ""  # run files only are judged by a track's rules
-    here = "preset" if command == "evaluate" else ""  # null, and so not in the config
+    here = "preset" if command in ("evaluate", "labels") else ""  # null, and so not in the config
     used = [
         group
         for group in sorted(found)

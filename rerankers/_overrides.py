@@ -30,8 +30,10 @@ LISTS = frozenset({"measures.names"})
 """Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""
 
 RENAMED = {
+    "choose": {"groups": "groups.path"},
     "evaluate": {"groups": "groups.path"},
     "submit": {"groups": "groups.path"},
+    "labels": {"groups": "groups.path"},
     "compare": {"measures": "measures.names", "clusters": "clusters.path"},
     "power": {"measures": "measures.names"},
     "meta": {"groups": "groups.path", "measures": "measures.names"},

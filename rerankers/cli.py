@@ -22,6 +22,7 @@ USAGE = """\
 fair-rerank COMMAND [overrides...]
 
   run        retrieve, rerank, draw rankings, measure their expected exposure, write a report
+  choose     questions about what is fair, and the config of run that the answers stand for
   train      learn a scorer of candidates from judged queries, for run method.model=DIR
   evaluate   judge run files against qrels (and groups)
   submit     write the submission to a TREC Fair Ranking track from a run or a policy
@@ -86,6 +87,19 @@ def _train(words: list[str]) -> int:
     return hydra_command("train", words, _train_task)
 
 
+def _choose(words: list[str]) -> int:
+    if not words:
+        from rerankers.stages.choose import questions
+
+        print(questions(), end="")
+        return 0
+    from rerankers._hydra import hydra_command
+
+    # These are names here; Hydra would take the bare words for options of run.
+    named = [re.sub(r"^(collection|retriever)=", r"\1.name=", word) for word in words]
+    return hydra_command("choose", named, _choose_task)
+
+
 def _evaluate(words: list[str]) -> int:
     from rerankers._hydra import hydra_command
 
@@ -139,9 +153,7 @@ def _headroom(words: list[str]) -> int:
 def _labels(words: list[str]) -> int:
     from rerankers._hydra import hydra_command
 
-    # groups names a file here, as in evaluate; Hydra would take the bare word for one of the options of run.
-    files = [f"groups.path={word.removeprefix('groups=')}" if word.startswith("groups=") else word for word in words]
-    return hydra_command("labels", files, _labels_task)
+    return hydra_command("labels", words, _labels_task)
 
 
 def _meta(words: list[str]) -> int:
@@ -181,6 +193,12 @@ def _train_task(call: Call) -> None:
     from rerankers.stages.train_config import train_from_config
 
     train_from_config(call.config, call.output, call.words)
+
+
+def _choose_task(call: Call) -> None:
+    from rerankers.stages.choose import choose_from_config
+
+    choose_from_config(call.config)
 
 
 def _evaluate_task(call: Call) -> None:
@@ -239,6 +257,7 @@ def _reproduce_task(call: Call) -> None:
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "run": _run,
+    "choose": _choose,
     "train": _train,
     "evaluate": _evaluate,
     "submit": _submit,

@@ -4,7 +4,7 @@ A point of a front minimises loss - weight * utility in every row at the same we
 the best pairs of mean loss and mean utility: no other policy has less mean loss at the mean utility of a point. The
 *plug-in front* takes the beliefs that a method has, the *oracle front* the grades themselves, the *true front* of a
 generated world the probabilities that its grades were drawn with. Where the first lies above the others, beliefs are
-at fault; where a method's curve lies above the first, the method is. `rerankers.measures.fronts` reads the points.
+at fault; where a method's curve lies above the first, the method is. `rerankers.stats.trade_off` reads the points.
 """
 
 from __future__ import annotations
@@ -120,6 +120,13 @@ class Judge:
             for part in parts
         ]
 
+    def best(self, method: ParetoOptimal, weight: float) -> tuple[Policy, Floats]:
+        """Return the policy that minimises what a method does, at a weight of utility, and the gap of every row."""
+        problems = self.problems(method.individual, method.group)
+        optima = [one.lowest(weight, method.tolerance, method.max_iterations) for one in problems]
+        policy = mixture_of(self.block.candidates, optima, self.block.stream)
+        return policy, np.array([optimum.gap for optimum in optima], dtype=np.float64)
+
     def score(self, policy: Policy) -> tuple[Floats, Floats, Floats]:
         """Return utility, loss of documents and loss of groups of a policy, float64 (B,) each.
 
@@ -207,10 +214,6 @@ def true_front(
 def oracle_front(judge: Judge, method: ParetoOptimal, weights: ArrayLike = WEIGHTS) -> Front:
     """Return the front where the grades are known; ``method`` says what is minimised."""
     grid = np.asarray(weights, dtype=np.float64)
-    problems = judge.problems(method.individual, method.group)
-    policies, gaps = [], []
-    for weight in grid:
-        optima = [one.lowest(float(weight), method.tolerance, method.max_iterations) for one in problems]
-        policies.append(mixture_of(judge.block.candidates, optima, judge.block.stream))
-        gaps.append([optimum.gap for optimum in optima])
-    return curve(policies, judge, grid, np.array(gaps).reshape(len(grid), -1))
+    found = [judge.best(method, float(weight)) for weight in grid]
+    gaps = np.array([gap for _, gap in found]).reshape(len(grid), -1)
+    return curve([policy for policy, _ in found], judge, grid, gaps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.names import parse_many
 from rerankers.measures.plan import plan
 from rerankers.measures.universe import Universe
-from rerankers.methods.fronts import WEIGHTS
+from rerankers.methods.fronts import WEIGHTS, Judge
 from rerankers.methods.pareto_optimal import ParetoOptimal
 from rerankers.stats.trade_off import Curve
 from rerankers.values import Block, Relevance, outer_join
@@ -23,6 +23,7 @@ from rerankers.values import Block, Relevance, outer_join
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rerankers.policies import Policy
     from rerankers.stages.gathered import JobResults
     from rerankers.stages.pool import Pool
     from rerankers.values import Collection, GroupAlignment, Judgments, Ragged
@@ -64,11 +65,12 @@ class Scene:
 
 
 def fronts_of(scene: Scene, truth: NDArray[np.float64] | None) -> Fronts:
-    """Return the plug-in front of a job's beliefs and the front of the truth, for documents and for groups.
+    """Return the plug-in front of a job's beliefs, that of the truth and the oracle's, for documents and for groups.
 
     A point is the policy that is best, for one weight of utility, by what is believed; its values are what the
-    judgments say of it. The fronts for groups need exactly one attribute. Without probabilities there is no plug-in
-    front, without a truth no true one.
+    judgments say of it. The oracle believes the judgments themselves: nobody can do better with these candidates. The
+    fronts for groups need exactly one attribute. Without probabilities there is no plug-in front, without a truth no
+    true one.
 
     Parameters
     ----------
@@ -83,11 +85,36 @@ def fronts_of(scene: Scene, truth: NDArray[np.float64] | None) -> Fronts:
     aims = {"documents": ("EEL", ParetoOptimal(tolerance=TOLERANCE))}
     if len(scene.groups) == 1:
         aims["groups"] = ("group_EEL", ParetoOptimal(individual=0.0, group=1.0, tolerance=TOLERANCE))
-    return {
-        f"{name}, {whose}": _points(scene, replace(scene.block, estimates=one, groups=scene.groups), method, loss)
+    found = {
+        f"{name}, {whose}": _points(
+            scene, _best(replace(scene.block, estimates=one, groups=scene.groups), method), loss
+        )
         for name, one in beliefs.items()
         for whose, (loss, method) in aims.items()
     }
+    judge = _oracle(scene)
+    return found | {
+        f"oracle front, {whose}": _points(scene, _knowing(judge, method), loss)
+        for whose, (loss, method) in aims.items()
+    }
+
+
+def _best(block: Block, method: ParetoOptimal) -> Callable[[float], Policy]:
+    """Return the policy that is best by a block's beliefs, for a weight of utility."""
+    return lambda weight: replace(method, utility=weight).policy(block)
+
+
+def _knowing(judge: Judge, method: ParetoOptimal) -> Callable[[float], Policy]:
+    """Return the policy that is best by the grades, for a weight of utility."""
+    return lambda weight: judge.best(method, weight)[0]
+
+
+def _oracle(scene: Scene) -> Judge:
+    """Return what knows the grades of the candidates."""
+    candidates = scene.block.candidates
+    grade = np.maximum(Universe(candidates, scene.judgments, "union").candidate_grade, 0.0)
+    block = replace(scene.block, groups=scene.groups)
+    return Judge.of(block, grade, groups=len(scene.groups) == 1)
 
 
 def scene_of_pool(
@@ -122,14 +149,13 @@ def truth_of(collection: Collection, over: Ragged) -> NDArray[np.float64] | None
 
 
 def _points(
-    scene: Scene, block: Block, method: ParetoOptimal, loss: str
+    scene: Scene, policy: Callable[[float], Policy], loss: str
 ) -> Mapping[float, Mapping[str, Mapping[str, float]]]:
     measures = parse_many([UTILITY, loss])
     keys = plan(measures, list(scene.groups))
     points = {}
     for weight in WEIGHTS:
-        policy = replace(method, utility=weight).policy(block)
-        evaluation = Evaluation(policy, scene.judgments, scene.groups, scene.options)
+        evaluation = Evaluation(policy(weight), scene.judgments, scene.groups, scene.options)
         points[weight] = {
             key: dict(zip(scene.units, measure.per_unit(evaluation).value.tolist(), strict=True))
             for key, measure in keys.items()

@@ -44,19 +44,22 @@ def means(points: dict[float, dict[str, dict[str, float]]], weight: float) -> tu
 def test_more_weight_more_utility_and_the_truth_is_best() -> None:
     given, chance = scene(0.4)
     found = fronts_of(given, chance)
-    assert list(found) == ["plug-in front, documents", "true front, documents"]
-    plug_in, true = (dict(points) for points in found.values())
-    for points in (plug_in, true):
+    assert list(found) == ["plug-in front, documents", "true front, documents", "oracle front, documents"]
+    plug_in, true, oracle = (dict(points) for points in found.values())
+    for points in (plug_in, true, oracle):
         utilities = [means(points, weight)[0] for weight in sorted(points)]
         assert utilities[-1] > utilities[0]
     for weight in (0.0, 1.0, 5.0):  # what the optimum of the truth minimises, on average over grades
         own, better = means(plug_in, weight), means(true, weight)
         assert better[1] - weight * better[0] < own[1] - weight * own[0]
+        known = means(oracle, weight)
+        assert known[1] - weight * known[0] < better[1] - weight * better[0], "nothing beats knowing the grades"
+    assert means(oracle, 0.0)[1] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_right_beliefs_give_the_true_front() -> None:
     given, chance = scene(0.0)
-    plug_in, true = fronts_of(given, np.clip(chance, 0.01, 0.99)).values()
+    plug_in, true, _ = fronts_of(given, np.clip(chance, 0.01, 0.99)).values()
     for weight in true:
         assert means(plug_in, weight) == pytest.approx(means(true, weight), abs=1e-9)  # type: ignore[arg-type]
 
