@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rerankers.measures.pairs import favoured_pairs
     from rerankers.measures.prefix_divergence import ndkl
     from rerankers.measures.prefix_shares import prefix_parity
+    from rerankers.measures.rank_overlap import rbo
     from rerankers.measures.rate_parity import group_rates, unequal
     from rerankers.measures.worst_off import leximin, leximin_preference, lexirecall
 
@@ -58,6 +59,7 @@ _LATER = {
     "ndkl": "prefix_divergence",
     "pareto_distance": "front_distance",
     "prefix_parity": "prefix_shares",
+    "rbo": "rank_overlap",
     "unequal": "rate_parity",
 }
 """Function -> module, imported when first used."""
@@ -80,6 +82,7 @@ __all__ = [
     "parse",
     "parse_many",
     "prefix_parity",
+    "rbo",
     "unequal",
 ]
 

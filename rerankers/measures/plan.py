@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rerankers._base.errors import choose
+from rerankers.measures.group_measure import GroupMeasure
 from rerankers.measures.names import Measure, definition, parse_many
 
 GROUP = "group_"
@@ -60,7 +61,8 @@ def plan(measures: Iterable[Measure], attributes: Sequence[str]) -> dict[str, Me
     """Return key -> measure in the order asked for.
 
     ``group_EEL`` keeps its name where one attribute is chosen, becomes ``EEL(group='A')`` for each of several, and
-    stays, to be null, where there is none; so do ``group_EEL_placebo`` and the like. Systematic parts are left out:
+    stays, to be null, where there is none; so do ``group_EEL_placebo`` and the like, and ``NDKL`` and other measures
+    of groups that name no attribute. Systematic parts are left out:
     no query has them.
 
     Raises
@@ -72,8 +74,8 @@ def plan(measures: Iterable[Measure], attributes: Sequence[str]) -> dict[str, Me
     for measure in measures:
         if measure.part == "systematic":
             continue
-        named = measure.name.removeprefix(GROUP)
-        if named != measure.name and len(attributes) > 1:
+        if len(attributes) > 1 and _of_each(measure):
+            named = measure.name.removeprefix(GROUP)
             for attribute in attributes:
                 single = Measure(named, (*measure.params, ("group", attribute)), measure.cutoff, measure.part)
                 planned[str(single)] = single
@@ -81,6 +83,13 @@ def plan(measures: Iterable[Measure], attributes: Sequence[str]) -> dict[str, Me
             _check_attribute(measure, attributes)
             planned[str(measure)] = measure
     return planned
+
+
+def _of_each(measure: Measure) -> bool:
+    """Whether a measure stands for one of every attribute: ``group_…``, and measures of groups that name none."""
+    if measure.name.startswith(GROUP):
+        return True
+    return issubclass(definition(measure.name), GroupMeasure) and "group" not in dict(measure.params)
 
 
 def _check_attribute(measure: Measure, attributes: Sequence[str]) -> None:

@@ -6,6 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rerankers._base.errors import ConfigError
+from rerankers.measures.direction import HIGHER_IS_BETTER, direction
+from rerankers.measures.names import TABLE, definition
+from rerankers.measures.names import parse as parse_measure
+
 PARTS = ("", "placebo", "excess", "excess_p", "systematic", "systematic_share")
 UTILITIES = ("utility", "nDCG")
 LOSSES = ("EEL", "unfairness")
@@ -123,14 +128,32 @@ class Key:
         """``higher``, ``lower``, or ``""`` where neither is better by itself."""
         if self.part not in ("", "excess"):
             return ""
-        return _BETTER.get(self.base, "")
+        return _BETTER.get(self.base, "") if self.base in _WORDS else _direction(self.text)
 
     @property
     def words(self) -> str:
         """What the measure says, one or two sentences."""
         if self.part:
             return _PART_WORDS[self.part]
-        return _WORDS.get(self.base, "As the library ir_measures defines it.")
+        return _WORDS.get(self.base) or _described(self.base)
+
+
+def _described(base: str) -> str:
+    """Return what the table of measures says of one; others come from run files judged elsewhere."""
+    name = base.partition("(")[0]
+    if name not in TABLE:
+        return "As the library ir_measures defines it."
+    text = definition(name).description
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _direction(text: str) -> str:
+    """Return which way a measure of the table is better, where it is among those of which more is."""
+    try:
+        measure = parse_measure(text)
+    except ConfigError:  # a key of a track's own
+        return ""
+    return "higher" if measure.name in HIGHER_IS_BETTER and direction(measure) > 0 else ""
 
 
 def parse(text: str) -> Key:

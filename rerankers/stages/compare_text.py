@@ -76,8 +76,9 @@ def tier_sentence(found: Gathered) -> str:
     for shown, (_, name) in found.home.items():
         is_anchor = name.startswith(ANCHOR)
         by_tier.setdefault((is_anchor, found.tier(shown)), {})[name.removeprefix(ANCHOR) if is_anchor else shown] = None
+    alone = sum(not is_anchor for is_anchor, _ in by_tier) == 1  # all runs of one tier need not be named
     parts = [
-        f"{'anchors ' if is_anchor else ''}{', '.join(names)}: {tier}"
+        f"{'anchors ' if is_anchor else ''}{'all runs' if alone and not is_anchor else ', '.join(names)}: {tier}"
         for (is_anchor, tier), names in sorted(by_tier.items(), key=lambda part: part[0][0])
     ]
     return f"tiers: {'; '.join(parts)}"

@@ -80,9 +80,9 @@ class Setting:
         """The sentence about whose relevance it is."""
         return f"Relevance is what {self.beliefs} say: where they are wrong about a group, so is this."
 
-    def believed_if(self, name: str) -> str:
-        """Return `believed` for definitions by merit; nothing for the others, where relevance decides no share."""
-        return self.believed if name == "merit" else ""
+    def believed_if(self, used: bool) -> str:
+        """Return `believed` where beliefs decide what is due; nothing where they do not."""
+        return self.believed if used else ""
 
     def whose(self, method: Any) -> str:
         """Return the groups that a method is given, in words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rerankers.stages.definition import Definition, Setting, joined, percent
-from rerankers.stages.definition_targets import NO_MERIT, Aim, aim_of
+from rerankers.stages.definition_targets import BY_CANDIDATES, BY_GROUPS, NO_MERIT, Aim, aim_of
 
 COUNTS = "Documents are counted, not exposure, and each query has one ranking."
 
@@ -13,19 +13,19 @@ COUNTS = "Documents are counted, not exposure, and each query has one ranking."
 def fa_star_ir(method: Any, setting: Setting) -> Definition:
     """Return the words of FA*IR: a lower bound by a test."""
     if method.pool:
-        aim = Aim("proportional", "the protected group's share of the candidates", NO_MERIT)
+        aim = Aim("proportional", "the protected group's share of the candidates", BY_CANDIDATES)
     elif method.p is not None:
-        aim = Aim("proportional", f"a share of {percent(method.p)}", NO_MERIT)
+        aim = Aim("proportional", f"a share of {percent(method.p)}", f"{NO_MERIT}.")
     else:
         aim = aim_of(setting.target)
     protected = method.protected or "the protected group"
     tests = "all prefixes together" if method.adjusted else "each prefix by itself"
     sentence = (
-        f"Every prefix holds so many documents of {protected} that a test of level {method.alpha:g} for {tests} does not "
-        f"tell it from a fair lottery (FA*IR, Zehlike et al. 2017); wanted: {aim.shares}."
+        f"Every prefix holds so many documents of {protected} that a test of level {method.alpha:g} for {tests} does "
+        f"not tell it from a fair lottery (FA*IR, Zehlike et al. 2017); wanted: {aim.shares}."
     )
-    caveat = f"{protected} may fall below by what chance may do, and nobody else has a bound. {COUNTS}"
-    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.name), caveat))
+    caveat = f"By the test {protected} may fall below as far as chance may go, and nobody else has a bound. {COUNTS}"
+    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.believed), caveat))
 
 
 def det_const_sort(method: Any, setting: Setting) -> Definition:
@@ -34,10 +34,10 @@ def det_const_sort(method: Any, setting: Setting) -> Definition:
     most = "" if method.variant == "det_const_sort" else ", and at most that rounded up"
     depth = "" if method.cutoff is None else f" of up to {method.cutoff} documents"
     sentence = (
-        f"Every prefix{depth} holds at least the share of each of the {setting.whose(method)}, rounded down{most}: "
-        f"{aim.shares} (Geyik et al. 2019)."
+        f"Every prefix{depth} holds (as in Geyik et al. 2019) at least the share of each of the "
+        f"{setting.whose(method)}, rounded down{most}: {aim.shares}."
     )
-    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.name), COUNTS))
+    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.believed), COUNTS))
 
 
 def expost_group_fair(method: Any, setting: Setting) -> Definition:
@@ -46,11 +46,11 @@ def expost_group_fair(method: Any, setting: Setting) -> Definition:
     prefixes = "every prefix" if method.every == 1 else f"every prefix of a multiple of {method.every} documents"
     slack = f", give or take {method.slack}" if method.slack else ""
     sentence = (
-        f"Every single ranking holds in {prefixes} the shares of the {setting.whose(method)}, rounded down or "
-        f"up{slack}: {aim.shares} (Gorantla et al. 2023)."
+        f"Every single ranking holds in {prefixes} (as in Gorantla et al. 2023) the shares of the "
+        f"{setting.whose(method)}, rounded down or up{slack}: {aim.shares}."
     )
     caveat = "Documents are counted, not exposure; within a group they follow by belief, by no definition."
-    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.name), caveat))
+    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.believed), caveat))
 
 
 def equal_opportunity(method: Any, setting: Setting) -> Definition:
@@ -77,8 +77,8 @@ def phi_fair(method: Any, setting: Setting) -> Definition:
 
 def round_robin(method: Any, setting: Setting) -> Definition:
     """Return the words of turn-taking."""
-    equal = Aim("parity", "the same share for every group that has candidates", NO_MERIT)
+    equal = Aim("parity", "the same share for every group that has candidates", BY_GROUPS)
     aim = equal if method.shares == "equal" else aim_of(setting.target)
     sentence = f"The {setting.whose(method)} take turns at the ranks: {aim.shares}."
     caveat = "Turns are counted, not exposure: whoever begins is ahead. A baseline to compare with."
-    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.name), caveat))
+    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.believed), caveat))

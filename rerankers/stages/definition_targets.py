@@ -9,10 +9,9 @@ from typing import Any
 from rerankers.methods.targets import TARGETS
 from rerankers.stages.definition import percent
 
-NO_MERIT = (
-    "Whether documents are relevant plays no part in the shares; group_EEL judges by merit all the same, "
-    "share_loss and DP by shares."
-)
+NO_MERIT = "Whether documents are relevant plays no part in the shares; group_EEL judges by merit all the same"
+BY_CANDIDATES = f"{NO_MERIT}, share_loss and DP by these shares."
+BY_GROUPS = f"{NO_MERIT}, share_loss(target='uniform') by these shares."
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,14 @@ class Aim:
         the shares of groups, a phrase that follows "as much exposure as" or "shares:".
     caveat
         a sentence about the target alone.
+    believed
+        whether beliefs about relevance decide the shares.
     """
 
     name: str
     shares: str
     caveat: str = ""
+    believed: bool = False
 
 
 def aim_of(target: Any) -> Aim:
@@ -47,25 +49,27 @@ def aim_of(target: Any) -> Aim:
 
 def _equal_exposure(_: Any) -> Aim:
     shares = "the shares that they would have if equally relevant documents had equal exposure (Diaz et al. 2020)"
-    return Aim("merit", shares)
+    return Aim("merit", shares, believed=True)
 
 
 def _uniform(target: Any) -> Aim:
     which = "that has candidates" if target.present else "of the attribute"
-    return Aim("parity", f"the same share for every group {which}", NO_MERIT)
+    return Aim("parity", f"the same share for every group {which}", BY_GROUPS)
 
 
 def _population(target: Any) -> Aim:
     if target.shares:
         shares = ", ".join(f"{group} {percent(share)}" for group, share in target.shares.items())
-        return Aim("proportional", f"the shares of a population ({shares})", NO_MERIT)
+        return Aim("proportional", f"the shares of a population ({shares})", f"{NO_MERIT}.")
     stated = f" stated in {target.path}" if target.path else ""
-    return Aim("proportional", f"the shares of a population{stated}", NO_MERIT)
+    return Aim("proportional", f"the shares of a population{stated}", f"{NO_MERIT}.")
 
 
 def _relevant_share(target: Any) -> Aim:
     if target.judged:
-        caveat = "The shares come from judgments of the ranked queries: this shows what is possible, not what a system can do."
+        caveat = (
+            "The shares come from judgments of the ranked queries: it shows what is possible; no system knows them."
+        )
         return Aim("merit", "their shares of the documents that are judged relevant to the ranked queries", caveat)
     where = f"in {target.path}" if target.path else "for the training queries"
     caveat = "All queries have the same shares: one where a group has more that is relevant is not told apart."
@@ -73,19 +77,19 @@ def _relevant_share(target: Any) -> Aim:
 
 
 def _estimated_share(_: Any) -> Aim:
-    return Aim("merit", "their shares of the documents expected to be relevant")
+    return Aim("merit", "their shares of the documents expected to be relevant", believed=True)
 
 
 def _first_stage_share(target: Any) -> Aim:
     if target.of == "documents":
-        return Aim("proportional", "their shares of the candidates, document for document", NO_MERIT)
+        return Aim("proportional", "their shares of the candidates, document for document", BY_CANDIDATES)
     caveat = "What the first stage's order does to a group stays as it is; group_EEL judges by merit all the same."
     return Aim("proportional", "the shares of exposure that the first stage's order gives them", caveat)
 
 
 def _merit(_: Any) -> Aim:
     caveat = "How many candidates a group has plays no part: one good document is due as much as many."
-    return Aim("merit", "shares in proportion to the mean relevance of their candidates", caveat)
+    return Aim("merit", "in proportion to the mean relevance of their candidates", caveat, believed=True)
 
 
 def _custom(target: Any) -> Aim:

@@ -61,8 +61,10 @@ def _kl_tilt(method: Any, setting: Setting) -> Definition:
         return _plackett_luce(method, setting)
     aim = aim_of(setting.target)
     part = "" if method.strength == 1 else f", as far as method.strength={method.strength:g} of 1 goes"
-    sentence = f"In expectation the {setting.whose(method)} get as exposure {aim.shares}{part}. {setting.exposure}"
-    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.name), IN_EXPECTATION))
+    sentence = (
+        f"On average the {setting.whose(method)} have these shares of exposure: {aim.shares}{part}. {setting.exposure}"
+    )
+    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.believed), IN_EXPECTATION))
 
 
 def _kl_greedy(method: Any, setting: Setting) -> Definition:
@@ -74,7 +76,7 @@ def _kl_greedy(method: Any, setting: Setting) -> Definition:
         f"weight {1 - method.fairness_weight:.3g}, that mix {method.fairness_weight:.3g}."
     )
     caveat = "Documents are counted, not exposure, and each query has one ranking."
-    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.name), caveat))
+    return Definition(aim.name, sentence, joined(aim.caveat, setting.believed_if(aim.believed), caveat))
 
 
 def _infoseeking_kl(method: Any, setting: Setting) -> Definition:
@@ -88,7 +90,8 @@ def _infoseeking_kl(method: Any, setting: Setting) -> Definition:
         f"weight {method.relevance_weight:.3g}."
     )
     caveat = "Documents are counted, not exposure."
-    return Definition(name, sentence, joined("" if aim is None else aim.caveat, setting.believed_if(name), caveat))
+    caveats = () if aim is None else (aim.caveat, setting.believed_if(aim.believed))
+    return Definition(name, sentence, joined(*caveats, caveat))
 
 
 def _thompson(_: Any, setting: Setting) -> Definition:
@@ -103,8 +106,6 @@ def _optimal(method: Any, setting: Setting) -> Definition:
     total = getattr(method, "total", 0.0)
     weights = {"documents": method.individual, setting.whose(method): method.group, "all documents together": total}
     whom = [words for words, weight in weights.items() if weight]
-    if not whom:
-        return Definition("none", f"{NO_EFFECT} Only utility counts.", ONE_RANKING)
     kept = f", keeping {percent(method.floor or 0)} of the static ranking's believed utility"
     floor = "" if method.floor is None else kept
     weighed = f", against utility of weight {method.utility:g}" if method.utility else ""
@@ -125,12 +126,9 @@ SCOPE = {"query": "for each query by itself", "sequence": "along each sequence",
 
 
 def _amortised(method: Any, setting: Setting) -> Definition:
-    fair = {
-        "strength": lambda value: value > 0,
-        "fairness": lambda value: value > 0,
-        "theta": lambda value: value < 1,
-    }
-    if any(hasattr(method, option) and not has(getattr(method, option)) for option, has in fair.items()):
+    # what fairness weighs, under the name that the method has for it
+    weights = [getattr(method, "strength", 1.0), getattr(method, "fairness", 1.0), 1.0 - getattr(method, "theta", 0.0)]
+    if 0 in weights:
         return Definition("none", f"{NO_EFFECT} {STATIC}", ONE_RANKING)
     whom = method.entities if method.entities in ("documents", "authors") else f"groups of {method.entities}"
     sentence = (
@@ -157,7 +155,7 @@ def _foeir(method: Any, setting: Setting) -> Definition:
     )
     name = "parity" if method.constraint == "parity" else "merit"
     # utility is believed under parity too, but what is fair is not
-    return Definition(name, sentence, joined(setting.believed_if(name), IN_EXPECTATION))
+    return Definition(name, sentence, joined(setting.believed_if(name == "merit"), IN_EXPECTATION))
 
 
 WORDS: dict[str, Callable[[Any, Setting], Definition]] = {

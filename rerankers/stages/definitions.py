@@ -15,17 +15,10 @@ __all__ = ["Definition", "definition_of", "name_of_method"]
 UNFITTED = "deterministic", "uniform"
 DEFINED_BY = {
     "EEL": ("merit", "equal exposure for equal relevance (Diaz et al. 2020)"),
-    "JME_II": ("merit", "equal exposure for equal relevance (Diaz et al. 2020)"),
     "group_EEL": ("merit", "the exposure that groups would have if equally relevant documents shared it equally"),
-    "JME_IG": ("merit", "the exposure that groups would have if equally relevant documents shared it equally"),
-    "EUR": ("merit", "exposure of groups in proportion to their relevance"),
-    "RUR": ("merit", "clicks of groups in proportion to their relevance"),
-    "IAA": ("merit", "attention in proportion to relevance"),
-    "DP": ("parity", "equal mean exposure of groups"),
-    "worst_exposure": ("worst_off", "the exposure of the relevant document that has the least"),
-    "TSE": ("worst_off", "the relevant document that a reader has to go furthest for"),
+    "AWRF": ("proportional", "exposure of groups in proportion to their documents"),
 }
-"""Measure that options are fitted to -> the definition that this is, and what comes nearest."""
+"""Measure that options may be fitted to (it has a better direction) -> the definition that it is of."""
 
 
 def definition_of(

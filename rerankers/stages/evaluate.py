@@ -105,6 +105,7 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
             tier="unknown: the runs do not say what they used",
             counts={**counts, "measures": results.counts},
             warnings=_left_out(counts),
+            single=[name for name, rankings in judged.runs.items() if np.all(rankings.counts <= 1)],
             config=job.config,
             command=job.command,
             data={"qrels": job.qrels.name, "runs": list(runs)},

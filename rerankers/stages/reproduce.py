@@ -12,10 +12,10 @@ from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers._base.files import write_text
 from rerankers.report.text import wrap
 from rerankers.stages.validate import known_keys, one_path, whole
-from rerankers.tracks.reproduce import MISSED, Reproduced, reproduce, tally
+from rerankers.tracks.reproduce import ALL, MISSED, Reproduced, reproduce, tally
 
-KEYS = ("data", "seed", "output")
-HEADER = ("verdict", "what", "published", "tolerance", "ours", "kind", "source", "reason")
+KEYS = ("data", "section", "seed", "output")
+HEADER = ("verdict", "section", "what", "published", "tolerance", "ours", "distance", "kind", "source", "reason")
 _WHAT = 78
 
 
@@ -39,9 +39,10 @@ def reproduce_from_config(config: Mapping[str, Any]) -> None:
         raise MissingError(
             f"{data}: no such folder; expected one that holds trec-fair-2020 and the like. Type: data=DIR"
         )
+    section = str(config.get("section") or ALL)  # a year is a whole number there
     started = perf_counter()
     rows = []
-    for row in reproduce(data.resolve(), seed):
+    for row in reproduce(data.resolve(), seed, section):
         rows.append(row)
         print(terminal_line(row), flush=True)
     found = tally(rows)
@@ -69,8 +70,8 @@ def comma_separated(rows: Sequence[Reproduced]) -> str:
     out = csv.writer(text, lineterminator="\n")
     out.writerow(HEADER)
     for row in rows:
-        ours = "" if row.ours is None else repr(row.ours)
-        out.writerow([*_words(row)[:4], ours, row.row.kind, row.row.source, row.reason])
+        numbers = ["" if value is None else repr(value) for value in (row.ours, row.distance)]
+        out.writerow([*_words(row), *numbers, row.row.kind, row.row.source, row.reason])
     return text.getvalue()
 
 
@@ -90,14 +91,14 @@ def markdown(rows: Sequence[Reproduced], seed: int) -> str:
         "| " + " | ".join(["---"] * len(HEADER)) + " |",
     ]
     for row in rows:
-        cells = [*_words(row), _number(row.ours), row.row.kind, row.row.source, row.reason]
+        cells = [*_words(row), _number(row.ours), _number(row.distance), row.row.kind, row.row.source, row.reason]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _words(row: Reproduced) -> list[str]:
     tolerance = "" if row.row.tolerance is None else f"{row.row.tolerance:.2g}"
-    return [row.verdict, row.row.what, row.row.printed, tolerance]
+    return [row.verdict, row.row.section, row.row.what, row.row.printed, tolerance]
 
 
 def _number(value: float | None) -> str:

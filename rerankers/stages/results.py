@@ -154,12 +154,10 @@ class Account:
         the information tier of the judged systems.
     counts
         part of the job -> what it counted.
-    config, command
-        the resolved config, and what repeats the job.
-    data
-        the section "data" of the metadata.
-    warnings
-        sentences about the input.
+    config, command, data
+        the resolved config, what repeats the job, and the section "data" of the metadata.
+    warnings, single
+        sentences about the input; the systems that show one ranking a query.
     tables, pictures
         that the report shows besides those of every report.
     """
@@ -172,6 +170,7 @@ class Account:
     command: str
     data: Mapping[str, Any]
     warnings: Sequence[str] = ()
+    single: Sequence[str] = ()
     tables: Sequence[PlainTable] = ()
     pictures: Sequence[Picture] = ()
 
@@ -221,7 +220,7 @@ def publish(
         options=account.config,
         tier=account.tier,
         counts=summary["counts"],
-        warnings=[*account.warnings, *warnings_of(table, summary)],
+        warnings=[*account.warnings, *warnings_of(table, summary, account.single)],
         measures=table,
         means={name: one["mean"] for name, one in summary["runs"].items()},
         intervals={name: one["interval"] for name, one in summary["runs"].items()},
@@ -236,7 +235,8 @@ def publish(
     write_metadata(
         folder,
         command=account.command,
-        method={"name": account.title, "tier": account.tier, "options": stated},
+        method={"name": account.title, "tier": account.tier, "options": stated}
+        | {key: words for key, words in account.summary.items() if key == "fairness"},
         data=account.data,
         goal={"evaluation": {"reported measures": list(report.keys), "interval": "studentized bootstrap over queries"}},
         seconds=watch.seconds,

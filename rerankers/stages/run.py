@@ -17,6 +17,7 @@ from rerankers.execution import block_bounds
 from rerankers.ledger import Memory, SQLite
 from rerankers.measures.universe import UNIVERSES
 from rerankers.methods import check_method
+from rerankers.policies import Mixture
 from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.aim import ready_target
 from rerankers.stages.block import RerankBlock, Reranked
@@ -119,7 +120,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
         outcome = _serve(job, asked, pool, watch)
         results = Results()
         answered = pool if outcome is None else pool.with_served(outcome.served.rankings())
-        _rerank(job, target, answered, staging, results, watch)
+        single = _rerank(job, target, answered, staging, results, watch)
         watch.add("retrieval", retrieved.seconds)
         quality = quality_of(job, pool)
         if quality is not None:
@@ -144,8 +145,9 @@ def run(job: RunJob, folder: Path) -> ReportData:
             warnings=[
                 *warnings_about(collection, pool, retrieved.counts, ground.groups),
                 *warnings_about_serving(outcome, pool),
-                *warnings_about_target(job),
+                *warnings_about_target(job, target),
             ],
+            single=[job.name] if single else [],
             config=job.config,
             command=job.command,
             data={
@@ -173,7 +175,8 @@ def _serve(job: RunJob, asked: Asked | None, pool: Pool, watch: Stopwatch) -> Ou
     return outcome
 
 
-def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> None:
+def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> bool:
+    """Rerank and measure block by block; return whether each query is shown one ranking, always the same."""
     measures = job.measures.chosen(list(pool.groups))
     options = judging(job, pool)
     task = RerankBlock(job.name, job.method, pool.topics.ids, measures, options, pool.groups, target, pool.authors)
@@ -188,6 +191,7 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
             "documents drawn for a query. Lower samples or retriever.k"
         )
     qids = pool.topics.ids.names.to_pylist()
+    single = True
     parts = (pool.part(start, stop) for start, stop in bounds)
     with ExitStack() as stack:
         runs = [
@@ -201,11 +205,13 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
             watch.add("blocks", block.seconds)
             results.add(block.result)
             results.add_counts(block.counts)
+            single &= isinstance(block.policy, Mixture) and bool(np.all(block.policy.rankings.counts == 1))
             for writer in runs:
                 writer.write(block.rankings, qids, pool.docs)
             policies.write(block.policy, qids, pool.docs)
             watch.lap("write runs and policy")
     watch.lap("write runs and policy")
+    return single
 
 
 def _progress(blocks: Iterator[Reranked], total: int) -> Iterator[Reranked]:

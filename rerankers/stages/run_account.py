@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerankers.measures.anchors import by_score
 from rerankers.measures.universe import Universe
 from rerankers.methods.targets import EqualExposure
 from rerankers.stages.aim import aims_at_target
+from rerankers.stages.definitions import Definition, definition_of
 from rerankers.stages.estimates import Estimates, higher_tier
 from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
+from rerankers.stages.warnings import FIRST, few_judged_candidates, few_topics, judged_target, unknown_groups
 
 if TYPE_CHECKING:
     from rerankers.methods.targets import Target
@@ -23,8 +26,10 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-def warnings_about_target(job: RunJob) -> list[str]:
-    """Say so where a target has been chosen that the method does not look at."""
+def warnings_about_target(job: RunJob, target: Target | None) -> list[str]:
+    """Say so where a target has been chosen that the method does not look at, or one of the judgments that evaluate."""
+    if target is not None:
+        return judged_target(target)
     if aims_at_target(job.method) or isinstance(job.target, EqualExposure):
         return []
     return [f"target={type(job.target).__name__} has no effect: {job.name} aims at none"]
@@ -41,11 +46,28 @@ def warnings_about(collection: Collection, pool: Pool, counts: Counts, groups: C
     empty = int(np.sum(pool.candidates.lengths == 0))
     if empty:
         found.append(f"{empty:,} of {len(pool.topics):,} queries have no candidates: they count with zero exposure")
-    unknown = {name: groups.get(f"{name}_documents_without_group", 0) / len(collection.docs) for name in pool.groups}
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in unknown.items() if share)
+    documents = len(collection.docs) + strangers
+    unknown = {name: groups.get(f"{name}_documents_without_group", 0) for name in pool.groups}
+    shares = ", ".join(f"{name} {number / documents:.0%}" for name, number in unknown.items() if number)
     if shares:
         found.append(f"documents whose group is not known: {shares}; groups.unknown says how they count")
-    return found
+    for name, number in unknown.items():
+        found += unknown_groups(name, number, documents)
+    return [*found, *_few_judged(pool)]
+
+
+def _few_judged(pool: Pool) -> list[str]:
+    """Return sentences about judged queries: how many topics they are of, how much of what comes first is judged."""
+    found = by_score(pool.candidates)
+    universe = Universe(found, pool.judgments, "union")
+    judged = np.nonzero(universe.query_judged)[0]
+    if not len(judged):
+        return []
+    topics = len(np.unique(pool.topics.topic[found.query[judged]]))
+    rank = np.arange(found.nnz) - found.indptr[found.row_index]
+    first = (rank < FIRST) & universe.query_judged[found.row_index]
+    share = float(universe.candidate_judged[first].mean()) if first.any() else None
+    return [*few_topics(topics, len(judged)), *few_judged_candidates(share)]
 
 
 def warnings_about_serving(outcome: Outcome | None, pool: Pool) -> list[str]:
@@ -114,6 +136,7 @@ def summary_of(
         f"{collection.judgments.nnz:,} judgments",
         "first stage": f"{job.retriever}",
         "method": f"{job.name}: {job.method}",
+        "fairness": str(_definition(job, pool, estimates)),
         **({} if estimates is None else {"estimates": estimates.words}),
         **_rankings(job, asked, outcome),
         **({"target": str(job.target)} if aims_at_target(job.method) else {}),
@@ -122,6 +145,13 @@ def summary_of(
         + ("candidates and judged documents" if job.universe == "union" else "judged documents only"),
         "groups": groups or "none",
     }
+
+
+def _definition(job: RunJob, pool: Pool, estimates: Estimates | None) -> Definition:
+    """Say which definition of fairness the job stands for."""
+    beliefs = None if estimates is None else f"the estimates of {job.model}"
+    target = job.target if aims_at_target(job.method) else None
+    return definition_of(job.method, target, job.fit, list(pool.groups), job.browsing, beliefs)
 
 
 def _rankings(job: RunJob, asked: Asked | None, outcome: Outcome | None) -> dict[str, str]:

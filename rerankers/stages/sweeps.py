@@ -134,11 +134,20 @@ def _lasting(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def common_units(jobs: Sequence[JobResults]) -> tuple[str, ...]:
-    """Return the queries that all jobs have, sorted."""
-    shared = set(jobs[0].units)
+    """Return the queries that are judged in all jobs, which have a utility for every system, sorted."""
+    shared = _with_utility(jobs[0])
     for job in jobs[1:]:
-        shared &= set(job.units)
+        shared &= _with_utility(job)
     return tuple(sorted(shared))
+
+
+def _with_utility(job: JobResults) -> set[str]:
+    """Return the units with a value of utility for all systems that were measured on them."""
+    import pyarrow.compute as pc
+
+    rows = job.table.filter(pc.equal(job.table["measure"], UTILITY))
+    lacking = set(rows.filter(pc.is_null(rows["value"]))["unit"].to_pylist())
+    return set(rows["unit"].to_pylist()) - lacking
 
 
 def reference(jobs: Sequence[JobResults], units: Sequence[str]) -> NDArray[np.float64] | None:

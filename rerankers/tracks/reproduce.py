@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from rerankers._base.errors import InputError, MissingError
+from rerankers._base.errors import InputError, MissingError, choose
 from rerankers._base.files import read_lines
 
 PUBLISHED = Path(__file__).with_name("tables") / "published.csv"
-COLUMNS = ("part", "key", "what", "low", "high", "tolerance", "kind", "source", "needs")
+COLUMNS = ("section", "part", "key", "what", "low", "high", "tolerance", "kind", "source", "needs")
+SECTIONS = ("2020", "evidence", "2019", "2021", "2022", "elsewhere")
+ALL = "all"
 KINDS = ("published", "official code", "reference")
 REPRODUCED, MISSED, ABSENT, NOT_YET = VERDICTS = ("reproduced", "missed", "absent", "not yet")
 
@@ -25,9 +27,11 @@ PARTS: Mapping[str, str] = {
     **dict.fromkeys(("2019 level", "2019 h-index"), "reproduce2019"),
     **dict.fromkeys(("2020 UW_bm25", "2020 UW_Kr_r60g20c20", "2020 UW_Kr_r0g0c100"), "reproduce2020"),
     **dict.fromkeys(("2020 UW_bm25 and UW_Kr_r60g20c20", "2020 anchors"), "reproduce2020"),
-    **dict.fromkeys(("2020 META", "2020 TEXT", "2020 features"), "reproduce2020"),
+    **dict.fromkeys(("2020 META", "2020 META and uniform", "2020 TEXT", "2020 features"), "reproduce2020"),
     **dict.fromkeys(("2020 controllers META", "2020 controllers TEXT"), "reproduce_teams2020"),
+    **dict.fromkeys(("2020 evidence", "2020 Thompson", "2020 temperatures"), "reproduce_evidence2020"),
     **dict.fromkeys(("Singh and Joachims", "CACM"), "reproduce_elsewhere"),
+    **dict.fromkeys(("FA*IR", "joint exposure", "FairRankTune", "DELTR"), "reproduce_examples"),
 }
 """Part of the table -> the module of this package whose ``parts(data)`` has what computes it."""
 
@@ -38,6 +42,8 @@ class Published:
 
     Attributes
     ----------
+    section
+        one of `SECTIONS`: a year of the track; ``evidence``, what 2020 says about groups; ``elsewhere``, other data.
     part, key
         where our value comes from.
     what
@@ -55,6 +61,7 @@ class Published:
         ``data: …`` or ``method: …`` without which it cannot be computed; empty where it can.
     """
 
+    section: str
     part: str
     key: str
     what: str
@@ -94,6 +101,13 @@ class Reproduced:
     verdict: str
     reason: str = ""
 
+    @property
+    def distance(self) -> float | None:
+        """How far ours is from the number or outside the range, below it negative; None without either."""
+        if self.ours is None or self.row.low is None or self.row.high is None:
+            return None
+        return min(self.ours - self.row.low, 0.0) + max(self.ours - self.row.high, 0.0)
+
 
 def published_rows() -> tuple[Published, ...]:
     """Return the table of published numbers.
@@ -119,18 +133,18 @@ def _row(path: Path, number: int, line: Sequence[str]) -> Published:
         low, high, tolerance = (float(fields[name]) if fields[name] else None for name in ("low", "high", "tolerance"))
     except ValueError as error:
         raise InputError.one(str(path), str(error), f"{len(COLUMNS)} fields with numbers", line=number) from error
-    words = {name: fields[name] for name in ("part", "key", "what", "kind", "source", "needs")}
+    words = {name: fields[name] for name in ("section", "part", "key", "what", "kind", "source", "needs")}
     row = Published(low=low, high=high, tolerance=tolerance, **words)
     computable = None not in (low, high, tolerance) and row.part in PARTS and bool(row.key)
-    if row.kind not in KINDS or not (computable or row.needs.startswith(("data: ", "method: "))):
-        raise InputError.one(
-            str(path), f"{row.what!r}", "a number with a part that computes it, or its need", line=number
-        )
+    known = row.kind in KINDS and row.section in SECTIONS
+    if not (known and (computable or row.needs.startswith(("data: ", "method: ")))):
+        expected = "a known section and kind, and a number with a part that computes it, or its need"
+        raise InputError.one(str(path), f"{row.what!r}", expected, line=number)
     return row
 
 
-def reproduce(data: Path, seed: int = 0) -> Iterator[Reproduced]:
-    """Yield every published number with ours, in the order of the table; parts are computed as they are met.
+def reproduce(data: Path, seed: int = 0, section: str = ALL) -> Iterator[Reproduced]:
+    """Yield the published numbers of a section with ours, in the order of the table; parts are computed as needed.
 
     Parameters
     ----------
@@ -138,15 +152,22 @@ def reproduce(data: Path, seed: int = 0) -> Iterator[Reproduced]:
         the folder that holds ``trec-fair-2019``, ``trec-fair-2020``, ``cacm``.
     seed
         of everything drawn.
+    section
+        one of `SECTIONS`, or ``all``.
 
     Raises
     ------
+    ConfigError
+        for an unknown section.
     InputError
         when a file is there and damaged.
     """
+    choose("section", section, (ALL, *SECTIONS))
     modules: dict[str, Mapping[str, Compute]] = {}
     computed: dict[str, Mapping[str, float] | str] = {}
     for row in published_rows():
+        if section not in (ALL, row.section):
+            continue
         if row.needs:
             verdict = ABSENT if row.needs.startswith("data: ") else NOT_YET
             yield Reproduced(row, None, verdict, row.needs)

@@ -15,7 +15,8 @@ from rerankers.measures.anchors import WORST_FIRST
 from rerankers.policies import GradeShuffle, PlackettLuce, static
 from rerankers.tracks.leaderboards import leaderboard
 from rerankers.tracks.placing import standing
-from rerankers.tracks.reproduce_world2020 import OFFICIAL, World, means, paired_t, read_estimates, read_world
+from rerankers.tracks.reproduce_losses2020 import detectable, losses, means, paired_t
+from rerankers.tracks.reproduce_world2020 import OFFICIAL, World, read_estimates, read_world
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +61,7 @@ def parts(data: Path) -> Mapping[str, Compute]:
         "2020 UW_bm25 and UW_Kr_r60g20c20": lambda seed: _pair(world(), {name: read(name) for name in RUNS[:2]}),
         "2020 anchors": lambda seed: _anchors(world(), seed),
         **{part: estimates(file) for part, file in ESTIMATES.items()},
+        "2020 META and uniform": lambda seed: _compared(world(), ESTIMATES["2020 META"], seed),
         "2020 features": lambda seed: _features(world()),
     }
 
@@ -79,12 +81,13 @@ def _submission(world: World, name: str, submitted: Lists) -> Mapping[str, float
         rows = [row for row in outcome.group_exposure.to_pylist() if row["system"] == name]
         given, due = (np.array([row[key] for row in rows]) for key in ("exposure", "target"))
         found["share_distance"] = float(np.abs(given / given.sum() - due / due.sum()).sum() / 2)
-        found["systematic"] = float(np.sum((given - due) ** 2) / found["group_EEL"])
     return found
 
 
 def _pair(world: World, lists: Mapping[str, Lists]) -> Mapping[str, float]:
-    return {"t": paired_t(world.judge(lists), *lists)}
+    outcome = world.judge(lists)
+    first, second = (losses(outcome, name) for name in lists)
+    return {"t": paired_t(first, second)}
 
 
 def _anchors(world: World, seed: int) -> Mapping[str, float]:
@@ -118,12 +121,22 @@ def _estimates(world: World, file: str, seed: int) -> Mapping[str, float]:
     found = {f"static/{key}": value for key, value in means(world.judge({"static": fixed}), "static").items()}
     found |= _drawn(world, "sampled", policy, DRAWS, seed)
     found |= {f"exact/{key}": value for key, value in world.exact(policy).items()}
-    uniform, ratios = world.shuffle(np.zeros(world.over.nnz)), list[float]()
-    for one in range(seed, seed + SEEDS):
-        pair = {name: world.drawn(name, of, DRAWS, one) for name, of in (("uniform", uniform), ("sampled", policy))}
-        ratios.append(paired_t(world.judge(pair), *pair))
-    found["uniform_against_sampled/t"] = float(np.mean(ratios))
     return found
+
+
+def _compared(world: World, file: str, seed: int) -> Mapping[str, float]:
+    """Return what tests over queries make of shuffles and sampling by relevance estimates, means over seeds."""
+    rho = read_estimates(world, file)
+    sampled = PlackettLuce(world.over, np.log(np.maximum(rho, FLOOR)), world.stream)
+    policies: dict[str, Policy] = {"uniform": world.shuffle(np.zeros(world.over.nnz)), "sampled": sampled}
+    compared: list[tuple[float, float]] = []
+    for one in range(seed, seed + SEEDS):
+        pair = {name: world.drawn(name, policy, DRAWS, one) for name, policy in policies.items()}
+        outcome = world.judge(pair)
+        first, second = (losses(outcome, name) for name in pair)
+        compared.append((paired_t(first, second), detectable(first, second)))
+    t, difference = np.mean(compared, axis=0)
+    return {"t": float(t), "detectable": float(difference)}
 
 
 def _features(world: World) -> Mapping[str, float]:
@@ -149,8 +162,9 @@ def _ndcg(world: World, policy: Policy) -> float:
 
 
 def _drawn(world: World, name: str, policy: Policy, draws: int, seed: int) -> dict[str, float]:
-    """Return ``name/measure`` -> mean over queries, and over seeds from ``seed`` on."""
+    """Return ``name/measure`` -> mean over queries, and over seeds from ``seed`` on; how far seeds differ in loss."""
     lists = {f"{name} {one}": world.drawn(name, policy, draws, one) for one in range(seed, seed + SEEDS)}
     outcome = world.judge(lists)
     parts = [means(outcome, one) for one in lists]
-    return {f"{name}/{key}": float(np.mean([part[key] for part in parts])) for key in parts[0]}
+    found = {f"{name}/{key}": float(np.mean([part[key] for part in parts])) for key in parts[0]}
+    return {**found, f"{name}/range": float(np.ptp([part["group_EEL"] for part in parts]))}

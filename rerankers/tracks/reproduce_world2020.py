@@ -16,16 +16,18 @@ from rerankers._base.streams import query_streams
 from rerankers.collections.trec_samples import read_sample
 from rerankers.policies import GradeShuffle
 from rerankers.tracks.evaluate2020 import judge
+from rerankers.tracks.explained2020 import explain
 from rerankers.tracks.groups2020 import groups_of_file
 from rerankers.tracks.judged2020 import Judged, read_judged
 from rerankers.tracks.lists import Lists, read_lists
-from rerankers.tracks.scoring2020 import GROUP, Scene, score
+from rerankers.tracks.scoring2020 import Scene, Scored, score
 from rerankers.tracks.trec2020 import Trec2020, preset
 from rerankers.values import Ids, Ragged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rerankers.measures.evidence import Evidence
     from rerankers.policies import Policy
     from rerankers.tracks.preset import Outcome
 
@@ -61,9 +63,17 @@ class World:
     stream: NDArray[np.uint64]
     judged: Judged
 
-    def judge(self, lists: Mapping[str, Lists], form: Trec2020 = OFFICIAL, grouped: bool = True) -> Outcome:
-        """Score rankings under a form, with the groups of the annotations or without groups."""
-        return judge(form, self.judged, lists, self.folder / ANNOTATIONS if grouped else None)
+    def judge(
+        self,
+        lists: Mapping[str, Lists],
+        form: Trec2020 = OFFICIAL,
+        grouped: bool = True,
+        seed: int = 0,
+        permutations: int = 0,
+    ) -> Outcome:
+        """Score rankings under a form, with the groups of the annotations or without groups; labels may be shuffled."""
+        groups = self.folder / ANNOTATIONS if grouped else None
+        return judge(form, self.judged, lists, groups, seed, permutations)
 
     def drawn(self, name: str, policy: Policy, draws: int, seed: int) -> Lists:
         """Return rankings of a policy over the candidates."""
@@ -81,15 +91,33 @@ class World:
         ValueError
             when it has none.
         """
+        values = self._scored(policy, self._scene()).values
+        return {key: float(np.mean(value)) for key, value in values.items()}
+
+    def evidence(self, policies: Mapping[str, Policy], seed: int, permutations: int) -> dict[str, Evidence]:
+        """Return what stands behind the group losses that the exact exposures of policies give.
+
+        Raises
+        ------
+        ValueError
+            when one has none.
+        """
+        scene = self._scene()
+        scored = {name: self._scored(policy, scene) for name, policy in policies.items()}
+        missing = dict.fromkeys(policies, np.zeros(len(self.qids), dtype=bool))
+        return dict(explain(scored, missing, scene, self.qids, seed, permutations).evidence)
+
+    def _scene(self) -> Scene:
         judgments, _ = self.judged.judgments(self.docs)
         groups = groups_of_file(self.folder / ANNOTATIONS, self.docs, judgments, OFFICIAL.group_rules)
-        scene = Scene(judgments, groups.member, groups.alignment, OFFICIAL.rules)
+        return Scene(judgments, groups.member, groups.alignment, OFFICIAL.rules)
+
+    def _scored(self, policy: Policy, scene: Scene) -> Scored:
         exposure = policy.exposure(scene.bind(self.over))
         if exposure is None:
             raise ValueError("the policy has no exact exposure")
-        nothing = np.zeros(len(judgments), dtype=bool)
-        values = score(exposure, scene, nothing, nothing).values
-        return {key: float(np.mean(value)) for key, value in values.items()}
+        nothing = np.zeros(len(scene.judgments), dtype=bool)
+        return score(exposure, scene, nothing, nothing)
 
     def submission(self, name: str) -> Lists:
         """Read a submission.
@@ -171,24 +199,6 @@ def read_world(data: Path) -> World:
     over = Ragged(np.arange(len(qids), dtype=np.int32), sample.indptr, code)
     judged = read_judged(path, OFFICIAL.pair_rules)
     return World(folder, qids, docs, over, sample.grade.astype(np.float64), query_streams(qids), judged)
-
-
-def means(outcome: Outcome, system: str) -> dict[str, float]:
-    """Return measure -> mean over the queries of a system."""
-    found: dict[str, list[float]] = {}
-    for row in outcome.tables[system].to_pylist():
-        found.setdefault(row["measure"], []).append(row["value"])
-    return {key: float(np.mean(values)) for key, values in found.items()}
-
-
-def paired_t(outcome: Outcome, one: str, other: str) -> float:
-    """Return Student's t of the differences of two systems' group losses over the queries (Student 1908)."""
-    first, second = (
-        np.array([row["value"] for row in outcome.tables[name].to_pylist() if row["measure"] == f"{GROUP}EEL"])
-        for name in (one, other)
-    )
-    difference = first - second
-    return float(difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference))))
 
 
 def _existing(folder: Path, name: str) -> Path:

@@ -11,6 +11,7 @@ import yaml
 from rerankers._base.errors import ConfigError
 from rerankers._conf import build, conf_folder
 from rerankers.exposure import GERR
+from rerankers.measures.names import parse
 from rerankers.methods import METHODS
 from rerankers.methods.names import NAMES
 from rerankers.methods.targets import TARGETS, EqualExposure, FirstStageShare, Population, RelevantShare, Uniform
@@ -57,9 +58,9 @@ NAME_OF = {
 """With the options as they come and target=equal_exposure."""
 
 
-def configured(group: str, name: str, **more: Any) -> Any:
-    node = yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
-    return build({**node, **NEEDED.get(name, {}), **more}, where=group)
+def configured(kind: str, name: str, /, **more: Any) -> Any:
+    node = yaml.safe_load((CONF / kind / f"{name}.yaml").read_text())
+    return build({**node, **NEEDED.get(name, {}), **more}, where=kind)
 
 
 def well_said(text: str) -> bool:
@@ -128,8 +129,7 @@ def test_the_target_decides_the_name(target: Any, name: str) -> None:
         ("fair_co", {"strength": 0.0}, "none"),
         ("online_frank_wolfe", {"fairness": 0.0}, "none"),
         ("nle_controller", {"theta": 1.0}, "none"),
-        ("pareto_optimal", {"individual": 0.0, "utility": 1.0}, "none"),
-        ("scenario_optimal", {"individual": 0.0, "total": 1.0}, "merit"),
+        ("scenario_optimal", {"individual": 0.0, "group": 1.0}, "merit"),
         ("phi_fair", {"phi": 0.0}, "none"),
         ("phi_fair", {"phi": 1.0}, "merit"),
         ("foeir", {"constraint": "treatment"}, "merit"),
@@ -146,11 +146,11 @@ def test_options_decide_the_name(name: str, options: dict[str, Any], expected: s
 
 
 def test_what_is_said_follows_the_options() -> None:
-    def said(name: str, **options: Any) -> str:
+    def said(name: str, /, **options: Any) -> str:
         return str(definition_of(configured("method", name, **options), EqualExposure(), None, ["level", "h"], GERR()))
 
     assert "groups of level and h" in said("kl_tilt")
-    assert "groups of h get" in said("kl_tilt", attributes=["h"])
+    assert "the groups of h have these shares" in said("kl_tilt", attributes=["h"])
     assert "gerr(patience=0.5, satisfaction=0.5)" in said("thompson")
     assert "keeping 90 %" in said("pareto_optimal", floor=0.9)
     assert "documents and of groups of level" in said("scenario_optimal", group=1.0, attribute="level")
@@ -175,6 +175,14 @@ def test_beliefs_are_named_where_merit_is_believed() -> None:
     assert "what the scores of the first stage say" in definition_of(tilt, EqualExposure()).caveat
     assert "what the model M say" in definition_of(tilt, EqualExposure(), beliefs="the model M").caveat
     assert "first stage say" not in definition_of(tilt, Uniform()).caveat
+    assert "first stage say" not in definition_of(tilt, RelevantShare()).caveat  # training judgments say it
+
+
+def test_measures_that_are_named_exist() -> None:
+    caveats = [aim_of(configured("target", name)).caveat for name in TARGETS]
+    for measure in ("share_loss", "share_loss(target='uniform')", "DP", "group_EEL"):
+        parse(measure)
+        assert any(measure in caveat for caveat in caveats)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +191,7 @@ def test_beliefs_are_named_where_merit_is_believed() -> None:
         (FitSearch(), "merit", "equal exposure for equal relevance"),
         (FitSearch(measure="group_EEL"), "merit", "the exposure that groups would have"),
         (FitSearch(measure="EEL(group='level')"), "merit", "the exposure that groups would have"),
-        (FitSearch(measure="DP"), "parity", "equal mean exposure"),
+        (FitSearch(measure="AWRF"), "proportional", "in proportion to their documents"),
         (FitGrid({"temperature": [1.0]}, keep=0.9), "merit", "keeping 90 %"),
         (FitSearch(measure="utility"), "none", "No definition"),
         (FitSearch(measure="EEL", level=0.3), "none", "No definition"),
