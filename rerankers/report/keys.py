@@ -7,10 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rerankers._base.errors import ConfigError
-from rerankers.measures.direction import HIGHER_IS_BETTER, direction
-from rerankers.measures.names import TABLE, definition
-from rerankers.measures.names import parse as parse_measure
-
 PARTS = ("", "placebo", "excess", "excess_p", "systematic", "systematic_share")
 UTILITIES = ("utility", "nDCG")
 LOSSES = ("EEL", "unfairness")
@@ -140,6 +136,8 @@ class Key:
 
 def _described(base: str) -> str:
     """Return what the table of measures says of one; others come from run files judged elsewhere."""
+    from rerankers.measures.names import TABLE, definition
+
     name = base.partition("(")[0]
     if name not in TABLE:
         return "As the library ir_measures defines it."
@@ -149,6 +147,9 @@ def _described(base: str) -> str:
 
 def _direction(text: str) -> str:
     """Return which way a measure of the table is better, where it is among those of which more is."""
+    from rerankers.measures.direction import HIGHER_IS_BETTER, direction
+    from rerankers.measures.names import parse as parse_measure
+
     try:
         measure = parse_measure(text)
     except ConfigError:  # a key of a track's own

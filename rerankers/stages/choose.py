@@ -22,6 +22,7 @@ DEPTH = (
     100  # candidates of bm25 and of run files: what readers look at, and what optimal policies are found for quickly
 )
 WIDTH = 112
+BEGIN = "# @package _global_\n# Written by fair-rerank choose.\n"  # of every experiment: others are not written over
 ROUNDS = 20  # that every query is asked where accounts are of all queries together, unless a sequence is given
 
 
@@ -60,13 +61,14 @@ def write(answers: Answers) -> str:
     Raises
     ------
     ConfigError
-        for a collection or retriever that there is not, and a folder that cannot be written.
+        for a collection or retriever that there is not, a name that is taken, and a folder that cannot be written.
     """
     choose("collection", answers.collection, _options("collection"))
     choose("retriever", str(answers.retriever), _options("retriever"))
     recipe = recipe_of(answers)
     definition, tier = _described(answers, recipe)
     path = Path(answers.output).expanduser() / "experiment" / f"{answers.name}.yaml"
+    _check_free(answers.name, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, experiment(answers, recipe, definition, tier))
@@ -75,6 +77,14 @@ def write(answers: Answers) -> str:
     lines = [f"fairness: {definition}", f"method: {recipe.method}; information tier: {tier}"]
     lines += [f"a reviewer would say: {objection}" for objection in objections(answers, recipe)]
     return "\n".join([*lines, f"written: {path}", f"use: {command(answers)}"])
+
+
+def _check_free(name: str, path: Path) -> None:
+    """Raise `ConfigError` for the name of an experiment of the package, or of a file that `choose` has not written."""
+    if name in _options("experiment"):
+        raise ConfigError(f"name: found {name}, an experiment of the package, which would be taken; choose another")
+    if path.is_file() and not path.read_text(encoding="utf-8", errors="replace").startswith(BEGIN):
+        raise ConfigError(f"name: found {name}, but {path} is there and not of fair-rerank choose; choose another")
 
 
 def experiment(answers: Answers, recipe: Recipe, definition: Definition, tier: str) -> str:
@@ -87,7 +97,7 @@ def experiment(answers: Answers, recipe: Recipe, definition: Definition, tier: s
     }
     comments = [f"{title}: {text}" for title, text in said.items() if text]
     comments += [f"A reviewer would say: {text}" for text in recipe_objections(recipe, answers)]
-    lines = ["# @package _global_"]
+    lines = BEGIN.splitlines()
     for comment in comments:
         lines += textwrap.wrap(comment, WIDTH, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
     lines.append(f"#   {command(answers)}")

@@ -186,12 +186,28 @@ def test_a_folder_that_cannot_be_written(command: Run, tmp_path: Path) -> None:
     assert "file" in err
 
 
+def test_what_is_there_is_not_written_over(command: Run, tmp_path: Path) -> None:
+    code, _, err = command("choose", "definition=merit", f"output={tmp_path}", "name=cacm")
+    assert code == 2
+    assert "an experiment of the package" in err
+    words = ["choose", "definition=merit", f"output={tmp_path}", "name=mine"]
+    assert command(*words)[0] == 0
+    assert command(*words, "utility_floor=0.9")[0] == 0  # its own
+    path = tmp_path / "experiment" / "mine.yaml"
+    assert "floor: 0.9" in path.read_text()
+    path.write_text("# @package _global_\nsamples: 3\n")
+    code, _, err = command(*words)
+    assert code == 2
+    assert "not of fair-rerank choose" in err
+    assert "samples: 3" in path.read_text()
+
+
 def test_the_experiment_explains_itself(command: Run, tmp_path: Path) -> None:
     words = ["unit=groups", "collection=jsonl", "utility_floor=0.9", "judgments=train", "attribute=kind"]
     code, out, err = command("choose", "definition=merit", *words, f"output={tmp_path}", "name=mine")
     assert code == 0, err
     text = (tmp_path / "experiment" / "mine.yaml").read_text()
-    assert text.startswith("# @package _global_\n# Fairness: merit.")
+    assert text.startswith("# @package _global_\n# Written by fair-rerank choose.\n# Fairness: merit.")
     assert "# Information tier: given_groups" in text
     assert "judged training queries" in text
     assert max(len(line) for line in text.splitlines() if "fair-rerank run" not in line) <= 120
