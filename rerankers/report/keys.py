@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rerankers._base.errors import ConfigError
+
 PARTS = ("", "placebo", "excess", "excess_p", "systematic", "systematic_share")
 UTILITIES = ("utility", "nDCG")
 LOSSES = ("EEL", "unfairness")
