@@ -6,6 +6,9 @@ worlds are samples of them. First leave such a run, then hold the statistics aga
     fair-rerank run collection.topics=3000 samples=2 measures.resamples=10 groups.attribute=economy output=population
     python benchmarks/evidence_coverage.py population --worlds 1000
 
+Null worlds of groups shuffle the labels within every query: what is left of an excess over the placebo is chance. They
+need no population: the collection's own generator makes the topics.
+
 Null worlds for comparisons exchange two systems in every topic by a coin, which makes them equal and keeps everything
 else; a planted difference is added to one of them afterwards.
 """
@@ -18,16 +21,24 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from rerankers._base.streams import query_streams
+from rerankers.collections import CollectionGroups, Generated
+from rerankers.exposure import GERR
+from rerankers.measures import group_exposure_placebo
+from rerankers.measures.evaluation import Evaluation
 from rerankers.measures.grid import grids
 from rerankers.measures.summary import PARQUET_FILE
+from rerankers.policies import PlackettLuce, zscore
 from rerankers.stages.measured import values_of
 from rerankers.stats import mean_intervals
 from rerankers.stats.flip_intervals import sign_flip_intervals
 from rerankers.stats.paired import paired_intervals
 from rerankers.stats.permutation import sign_flip_tests
 from rerankers.stats.power import detectable_difference
+from rerankers.values import Candidates
 
 SIZES = (20, 50, 200)
+SHUFFLES = 200  # of the labels of a query
 PAIR = ("anchor:plackett_luce", "anchor:random")
 MEASURES = ("utility", "EEL", "group_EEL", "group_EEL_excess")
 
@@ -44,10 +55,44 @@ def main() -> None:
     values = values[:, :, ~np.isnan(values).any(axis=(0, 1))]
     print(f"population of {values.shape[2]:,} topics, {options.worlds:,} worlds a cell; standard error of a .95: "
           f"{np.sqrt(0.05 * 0.95 / options.worlds):.3f}")  # fmt: skip
+    excess = shuffled_excess(Generated(topics=1500))
     for size in SIZES:
         print(f"\n{size} topics a world")
+        null_labels(excess, size, options.worlds)
         means(values, there, size, options.worlds)
         comparisons(values, there, size, options.worlds)
+
+
+def shuffled_excess(collection: Generated) -> np.ndarray:
+    """Return the excess of the group loss under shuffled labels, float64 (topics, SHUFFLES), 0 on average."""
+    world = collection.load()
+    judged, draw = world.judgments, np.random.default_rng(0)
+    chance = np.asarray(world.truth["relevance_probability"])
+    scored = Candidates(
+        judged.query, judged.indptr, judged.doc, {"score": chance + 0.15 * draw.standard_normal(len(chance))}
+    )
+    logit = 2 * zscore(scored.indptr, scored.score)
+    policy = PlackettLuce(scored, logit, query_streams(world.topics.ids.take(scored.query)))
+    evaluation, browsing = Evaluation(policy, judged), GERR().completed([int(judged.grade.max())])
+    gap = evaluation.exposure(browsing) - evaluation.target(browsing)
+    alignment = CollectionGroups(attribute="economy").align(world).alignments["economy"]
+    found = np.empty((len(evaluation.over), SHUFFLES))
+    for row in range(len(found)):
+        part = evaluation.over.row(row)
+        item, group, weight = alignment.entries(evaluation.over.doc[part])
+        member = np.zeros((part.stop - part.start, len(alignment.groups)))
+        np.add.at(member, (item, group), weight)
+        orders = draw.permuted(np.tile(gap[part], (SHUFFLES, 1)), axis=1)
+        found[row] = np.square(orders @ member).sum(axis=1) - group_exposure_placebo(gap[part], member)
+    return found
+
+
+def null_labels(excess: np.ndarray, size: int, worlds: int) -> None:
+    """Print how often the interval of a mean excess holds 0 where labels are by chance."""
+    draw = np.random.default_rng(size)
+    pick = (draw.integers(0, len(excess), (size, worlds)), draw.integers(0, SHUFFLES, (size, worlds)))
+    inside = [one.low <= 0 <= one.high for one in paired_intervals(excess[pick])]
+    print(f"  coverage of an excess of 0 under shuffled labels, studentized: {np.mean(inside):.3f}")
 
 
 def means(values: np.ndarray, keys: list[str], size: int, worlds: int) -> None:
