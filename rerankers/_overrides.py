@@ -12,6 +12,7 @@ SINGLE = frozenset({"output", "path", "cache"})
 
 PATHS = SINGLE | {
     "runs",
+    "predicted",
     "query",
     "queries",
     "run",

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError
+from rerankers.methods import GROUP_TIERS
 from rerankers.methods.targets import RelevantShare
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 def aims_at_target(method: Method) -> bool:
     """Return whether a method looks at ``target=``."""
     return bool(getattr(method, "uses_target", False))
+
+
+def takes_groups(method: Method, target: Target) -> bool:
+    """Return whether a method, or what it aims at, looks at groups of the ranked documents."""
+    return method.tier in GROUP_TIERS or (aims_at_target(method) and target.tier in GROUP_TIERS)
 
 
 def ready_target(target: Target, method: Method, collection: Any, groups: Any, topics: Topics) -> Target | None:

@@ -98,6 +98,8 @@ class RerankBlock:
         what the method aims at, None for methods that aim at none.
     authors
         who wrote what, for methods that keep accounts of authors.
+    shown
+        attribute -> alignment that the method sees in place of ``groups``; None where it sees those.
     """
 
     name: str
@@ -108,19 +110,13 @@ class RerankBlock:
     groups: Mapping[str, GroupAlignment]
     target: Target | None = None
     authors: GroupAlignment | None = None
+    shown: Mapping[str, GroupAlignment] | None = None
 
     def __call__(self, part: Part) -> Reranked:
         """Return the results of one block."""
         watch = Stopwatch()
-        block = Block(
-            part.candidates,
-            part.stream,
-            seen_by(self.method, self.groups, self.authors),
-            estimates=part.estimates,
-            browsing=self.options.model,
-            target=self.target,
-            seed=self.options.seed,
-        )
+        shown = self.groups if self.shown is None else self.shown
+        block = part.block(seen_by(self.method, shown, self.authors), self.options, self.target)
         policy, own, counts = self._own(part, block)
         draws = own.draws
         watch.lap("policy and draws")
@@ -157,7 +153,7 @@ class RerankBlock:
 def seen_by(
     method: Any, groups: Mapping[str, GroupAlignment], authors: GroupAlignment | None
 ) -> dict[str, GroupAlignment]:
-    """Return what a method may see: the evaluated groups in the tiers of groups, authors where it asks for them."""
+    """Return what a method may see: the groups shown in the tiers of groups, authors where it asks for them."""
     seen = dict(groups) if method.tier in GROUP_TIERS else {}
     return seen if authors is None else {**seen, AUTHORS: authors}
 

@@ -107,7 +107,7 @@ def experiment(answers: Answers, recipe: Recipe, definition: Definition, tier: s
     return "\n".join(lines) + "\n" + (body if values else "")
 
 
-def parts(answers: Answers, recipe: Recipe) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+def parts(answers: Answers, recipe: Recipe) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the chosen options by group, and the values that are set in them."""
     groups = "none" if answers.labels == "none" else ("collection" if answers.groups is None else "file")
     defaults = {
@@ -119,7 +119,8 @@ def parts(answers: Answers, recipe: Recipe) -> tuple[dict[str, str], dict[str, d
         **({} if recipe.fit is None else {"fit": recipe.fit}),
     }
     of_groups = {"path": None if answers.groups is None else _absolute(answers.groups), "attribute": answers.attribute}
-    values: dict[str, dict[str, Any]] = {
+    values: dict[str, Any] = {
+        "predicted": of_groups["path"] if _sees_predictions(answers) else None,
         "collection": {"split": "eval"} if answers.judgments == "train" else {},
         "retriever": _of_retriever(answers),
         "groups": {} if groups == "none" else {key: value for key, value in of_groups.items() if value is not None},
@@ -128,6 +129,11 @@ def parts(answers: Answers, recipe: Recipe) -> tuple[dict[str, str], dict[str, d
         "fit": dict(recipe.of_fit),
     }
     return defaults, {group: found for group, found in values.items() if found}
+
+
+def _sees_predictions(answers: Answers) -> bool:
+    """Whether the method looks at labels, and they are predicted: then the tier is that of predicted groups."""
+    return answers.labels == "predicted" and answers.unit == "groups"
 
 
 def _of_retriever(answers: Answers) -> dict[str, Any]:
@@ -168,8 +174,8 @@ def recipe_objections(recipe: Recipe, answers: Answers) -> list[str]:
     found = [note.format(model=_model(answers)) for note in recipe.notes]
     if answers.labels == "predicted":
         found.append(
-            "Labels are predicted, and the measures believe them too: judge the run by true labels where there are any "
-            "(fair-rerank evaluate groups=FILE), and see fair-rerank labels. The printed tier is that of given groups."
+            "Labels are predicted, and the measures believe them too: put the true labels into groups.path where there "
+            "are any, and see fair-rerank labels."
         )
     if answers.utility_floor is None and not answers.sequence:
         found.append("No utility is kept: report it beside every loss.")
@@ -182,7 +188,7 @@ def _described(answers: Answers, recipe: Recipe) -> tuple[Definition, str]:
     target = None if recipe.target is None else _built("target", recipe.target, recipe.of_target)
     fit = None if recipe.fit is None else _built("fit", recipe.fit, recipe.of_fit)
     groups = [] if answers.attribute is None else [answers.attribute]
-    tier: str = method.tier
+    tier: str = "predicted_groups" if _sees_predictions(answers) else method.tier
     return definition_of(method, target, fit, groups, _built("browsing", "gerr", {})), tier
 
 

@@ -154,7 +154,13 @@ class _Trials:
 
     def _tried(self, method: Method | None, options: Mapping[str, Any]) -> Trial:
         task = _Block(
-            method, self.target, self.pool.groups, self.pool.authors, self.options, list(self.measures.values())
+            method,
+            self.target,
+            self.pool.groups,
+            self.pool.shown,
+            self.pool.authors,
+            self.options,
+            list(self.measures.values()),
         )
         bounds = block_bounds(self.pool.candidates.lengths * self.job.samples, 1, self.job.execution.block)
         parts = (self.pool.part(start, stop) for start, stop in bounds)
@@ -179,6 +185,7 @@ class _Block:
     method: Method | None
     target: Target | None
     groups: Mapping[str, GroupAlignment]
+    shown: Mapping[str, GroupAlignment]
     authors: GroupAlignment | None
     options: Options
     measures: Sequence[Measure]
@@ -189,7 +196,7 @@ class _Block:
         return np.stack(values, axis=1), evaluation.estimated(self.options.model)
 
     def _policy(self, part: Part) -> Policy:
-        seen = {} if self.method is None else seen_by(self.method, self.groups, self.authors)
+        seen = {} if self.method is None else seen_by(self.method, self.shown, self.authors)
         block = part.block(seen, self.options, self.target)
         if self.method is None:
             ordered = by_score(part.candidates.with_columns(score=block.relevance.value))

@@ -33,7 +33,7 @@ from rerankers.tracks.preset import PRESETS, Inputs
 
 _BOTH = "browsing groups measures paths samples seed universe output"
 RUN_KEYS = frozenset(
-    f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger fit".split()
+    f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger fit predicted".split()
 )
 EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets".split())
 SUPERSEDED = {
@@ -89,6 +89,7 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         rounds=whole_number(config, "rounds"),
         ledger=_ledger(config),
         fit=part("fit"),
+        predicted=one_path(config, "predicted"),
     )
     show(run(job, folder.absolute()), folder, config)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError
+from rerankers.collections import FileGroups
 from rerankers.ledger import AUTHORS, author_alignment
 from rerankers.measures.evaluation import Options
 from rerankers.stages.estimates import Estimates, model_estimates
@@ -52,14 +54,34 @@ def prepare(job: RunJob, collection: Collection, watch: Stopwatch) -> Ground:
     # A run may name documents that the collection lacks: they are there, with unknown groups.
     known = collection.over(retrieved.docs)
     aligned = job.groups.align(known)
-    authors = _authors(job.method, known)
-    pool = make_pool(known.docs, known.topics, retrieved.candidates, known.judgments, aligned.alignments, authors)
+    predicted = (
+        None if job.predicted is None else predicted_groups(job.predicted, list(aligned.alignments)).align(known)
+    )
+    pool = make_pool(
+        known.docs,
+        known.topics,
+        retrieved.candidates,
+        known.judgments,
+        aligned.alignments,
+        _authors(job.method, known),
+        None if predicted is None else predicted.alignments,
+    )
     watch.lap("groups")
     estimates = _estimates(job, known, retrieved, aligned.alignments)
     if estimates is not None:
         pool = pool.with_estimates(estimates.relevance)
         watch.lap("estimates")
-    return Ground(known, retrieved, aligned.counts, estimates, pool)
+    counts = aligned.counts if predicted is None else {**aligned.counts, **_of_predicted(predicted.counts)}
+    return Ground(known, retrieved, counts, estimates, pool)
+
+
+def predicted_groups(path: Path, attributes: Sequence[str]) -> FileGroups:
+    """Return what reads predicted labels: a file without a column ``attribute`` is about the only one evaluated."""
+    return FileGroups(str(path), attribute=attributes[0] if len(attributes) == 1 else None)
+
+
+def _of_predicted(counts: Counts) -> dict[str, int]:
+    return {f"predicted_{name}": number for name, number in counts.items()}
 
 
 def _authors(method: Any, collection: Collection) -> GroupAlignment | None:

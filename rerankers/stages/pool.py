@@ -35,6 +35,8 @@ class Pool:
         who wrote what, for methods that keep accounts of authors; None for others.
     served
         the rankings that were served, at least one a row of the candidates; None where methods make policies.
+    predicted
+        attribute -> alignment that methods see in place of ``groups``; None where they see those.
     """
 
     docs: Ids
@@ -45,6 +47,12 @@ class Pool:
     estimates: Relevance | None = None
     authors: GroupAlignment | None = None
     served: Rankings | None = None
+    predicted: Mapping[str, GroupAlignment] | None = None
+
+    @property
+    def shown(self) -> Mapping[str, GroupAlignment]:
+        """The groups that methods of the tiers of groups may see."""
+        return self.groups if self.predicted is None else self.predicted
 
     @property
     def stream(self) -> NDArray[np.uint64]:
@@ -111,11 +119,12 @@ def make_pool(
     judgments: Judgments,
     groups: Mapping[str, GroupAlignment],
     authors: GroupAlignment | None = None,
+    predicted: Mapping[str, GroupAlignment] | None = None,
 ) -> Pool:
     """Keep the documents that occur; all arguments are coded by ``docs``."""
     used = _occurring(len(docs), candidates, judgments)
     if len(used) == len(docs):
-        return Pool(docs, topics, candidates, judgments, groups, authors=authors)
+        return Pool(docs, topics, candidates, judgments, groups, authors=authors, predicted=predicted)
     # A subset of sorted ids is sorted, so the order of codes, and with it every tie, stays.
     kept = Ids.of(docs.names.take(used), "document")
     recoder = np.full(len(docs), -1, dtype=np.int32)
@@ -125,9 +134,14 @@ def make_pool(
         topics,
         candidates.recode(recoder),
         judgments.recode(recoder),
-        {name: alignment.recode(docs, kept) for name, alignment in groups.items()},
+        _recoded(groups, docs, kept),
         authors=None if authors is None else authors.recode(docs, kept),
+        predicted=None if predicted is None else _recoded(predicted, docs, kept),
     )
+
+
+def _recoded(groups: Mapping[str, GroupAlignment], docs: Ids, kept: Ids) -> dict[str, GroupAlignment]:
+    return {name: alignment.recode(docs, kept) for name, alignment in groups.items()}
 
 
 def _occurring(n_docs: int, *rows: Ragged) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from rerankers.measures.universe import UNIVERSES
 from rerankers.methods import check_method
 from rerankers.policies import Mixture
 from rerankers.runs import PolicyWriter, RunWriter
-from rerankers.stages.aim import ready_target
+from rerankers.stages.aim import ready_target, takes_groups
 from rerankers.stages.block import RerankBlock, Reranked
 from rerankers.stages.fit import FILE as FIT_FILE
 from rerankers.stages.fit import fit_method, fit_words
@@ -65,6 +65,7 @@ class RunJob:
     ``model`` is the folder of a trained model whose estimates the method takes, ``allowed`` the packages whose
     functions that model's features may call. ``sequence`` (a file), ``rounds`` and ``ledger`` are for methods with a
     ledger. ``fit`` chooses options of the method on training queries (`rerankers.stages.fit_spec`).
+    ``predicted`` is a file of group labels that methods see in place of the evaluated ones.
     """
 
     name: str
@@ -88,6 +89,7 @@ class RunJob:
     rounds: int = 1
     ledger: Memory | SQLite = field(default_factory=Memory)
     fit: Any = field(default_factory=NoFit)
+    predicted: Path | None = None
 
     def __post_init__(self) -> None:
         choose("universe", self.universe, UNIVERSES)
@@ -95,6 +97,8 @@ class RunJob:
         if not 1 <= self.samples <= MOST_SAMPLES:
             raise ConfigError(f"samples: found {self.samples}; expected 1 to {MOST_SAMPLES:,} rankings per query")
         check_sequence(self.method, self.sequence, self.rounds, self.ledger)
+        if self.predicted is not None and not takes_groups(self.method, self.target):
+            raise ConfigError(f"predicted: found {self.predicted}, which has no effect: {self.name} sees no groups")
 
 
 def run(job: RunJob, folder: Path) -> ReportData:
@@ -179,7 +183,9 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
     """Rerank and measure block by block; return whether each query is shown one ranking, always the same."""
     measures = job.measures.chosen(list(pool.groups))
     options = judging(job, pool)
-    task = RerankBlock(job.name, job.method, pool.topics.ids, measures, options, pool.groups, target, pool.authors)
+    task = RerankBlock(
+        job.name, job.method, pool.topics.ids, measures, options, pool.groups, target, pool.authors, pool.predicted
+    )
     served = pool.served
     times = np.full(len(pool.candidates), job.samples) if served is None else served.counts
     items = pool.candidates.lengths * times

@@ -93,11 +93,14 @@ def warnings_about_serving(outcome: Outcome | None, pool: Pool) -> list[str]:
 
 
 def tier_of(job: RunJob, target: Target | None, estimates: Estimates | None) -> str:
-    """Return the tier of a job: the highest of what its method, its target and its model take."""
-    tier = job.method.tier
-    for other in (target, estimates):
-        tier = tier if other is None else higher_tier(tier, other.tier)
-    return tier
+    """Return the tier of a job: the highest of what its method, its target and its model take.
+
+    Where predicted labels stand in for the true ones, method and target are given no more than those.
+    """
+    tier = job.method.tier if target is None else higher_tier(job.method.tier, target.tier)
+    if job.predicted is not None and tier == "given_groups":
+        tier = "predicted_groups"
+    return tier if estimates is None else higher_tier(tier, estimates.tier)
 
 
 def quality_of(job: RunJob, pool: Pool) -> Quality | None:
@@ -144,6 +147,7 @@ def summary_of(
         "universe": f"{job.universe}: "
         + ("candidates and judged documents" if job.universe == "union" else "judged documents only"),
         "groups": groups or "none",
+        **({} if job.predicted is None else {"groups that the method sees": f"predicted, of {job.predicted}"}),
     }
 
 

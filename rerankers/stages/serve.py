@@ -110,7 +110,7 @@ def serve(
         for a ledger of another configuration, of other candidates, authors or groups, or of another sequence, all
         before anything is served; and for one that cannot be written.
     """
-    seen = seen_by(method, pool.groups, pool.authors)
+    seen = seen_by(method, pool.shown, pool.authors)
     if isinstance(ledger, Memory) and impressions.apart(method.scope):
         task = ServeShard(method, seen, browsing, seed, ledger)
         return _apart(task, pool, impressions, method.scope, execution)
