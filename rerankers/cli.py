@@ -6,7 +6,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, FairRerankersError, MissingError, choose
 from rerankers._guard import refuse_name_clash
@@ -55,8 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"fair-rerankers {__version__}")
         return 0
     try:
-        command = COMMANDS[choose("command", words[0], COMMANDS)]
-        return command(words[1:])
+        name = choose("command", words[0], dict.fromkeys([*STAGES, *OTHERS]))
+        return OTHERS[name](words[1:]) if name in OTHERS else _stage(name, words[1:])
     except FairRerankersError as error:
         print(f"fair-rerank {words[0]}: {error}", file=sys.stderr)
         return error.exit_code
@@ -75,59 +77,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _run(words: list[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A command that Hydra composes a config for.
+
+    Attributes
+    ----------
+    place
+        module and function of `rerankers.stages`, imported when the command runs.
+    takes
+        what the function is given of a call: ``config``, ``output``, ``words``, ``method``.
+    written
+        brings the words as they are typed into the form that Hydra takes.
+    """
+
+    place: str
+    takes: tuple[str, ...] = ("config",)
+    written: Callable[[list[str]], list[str]] = list
+
+
+def _stage(name: str, words: list[str]) -> int:
     from rerankers._hydra import hydra_command
 
-    return hydra_command("run", words, _run_task)
+    stage = STAGES[name]
 
+    def task(call: Call) -> None:
+        module, _, function = stage.place.partition(":")
+        given: dict[str, Any] = {
+            "config": call.config,
+            "output": call.output,
+            "words": call.words,
+            "method": call.choices.get("method", ""),
+        }
+        getattr(import_module(f"rerankers.stages.{module}"), function)(*(given[one] for one in stage.takes))
 
-def _train(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("train", words, _train_task)
-
-
-def _choose(words: list[str]) -> int:
-    if not words:
-        from rerankers.stages.choose import questions
-
-        print(questions(), end="")
-        return 0
-    from rerankers._hydra import hydra_command
-
-    # These are names here; Hydra would take the bare words for options of run.
-    named = [re.sub(r"^(collection|retriever)=", r"\1.name=", word) for word in words]
-    return hydra_command("choose", named, _choose_task)
-
-
-def _evaluate(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("evaluate", words, _evaluate_task)
-
-
-def _submit(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("submit", words, _submit_task)
-
-
-def _validate(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("validate", words, _validate_task)
-
-
-def _compare(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("compare", _with_folders(words), _compare_task)
-
-
-def _power(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("power", _with_folders(words), _power_task)
+    return hydra_command(name, stage.written(words), task)
 
 
 def _with_folders(words: list[str]) -> list[str]:
@@ -144,31 +128,25 @@ def _with_folders(words: list[str]) -> list[str]:
     return [*rest, *results]
 
 
-def _headroom(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("headroom", words, _headroom_task)
-
-
-def _labels(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    return hydra_command("labels", words, _labels_task)
-
-
-def _meta(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
-
-    # browsing and target would choose an option, as in run; here they and their like are lists.
+def _with_axes(words: list[str]) -> list[str]:
+    """Write out the axes of a grid: browsing and target would choose an option, as in run; here they are lists."""
     axes = re.compile(r"(browsing|patience|target|unknown|cutoff)=")
-    written = [f"grid.{word}" if axes.match(word) else word for word in words]
-    return hydra_command("meta", _with_folders(written), _meta_task)
+    return _with_folders([f"grid.{word}" if axes.match(word) else word for word in words])
 
 
-def _reproduce(words: list[str]) -> int:
-    from rerankers._hydra import hydra_command
+def _with_names(words: list[str]) -> list[str]:
+    """Write out what is a name here, where Hydra would take the bare word for an option of run."""
+    return [re.sub(r"^(collection|retriever)=", r"\1.name=", word) for word in words]
 
-    return hydra_command("reproduce", words, _reproduce_task)
+
+def _choose(words: list[str]) -> int:
+    """Answer with the questions where nothing is answered."""
+    if words:
+        return _stage("choose", words)
+    from rerankers.stages.choose import questions
+
+    print(questions(), end="")
+    return 0
 
 
 def _ledger(words: list[str]) -> int:
@@ -183,91 +161,19 @@ def _doctor(words: list[str]) -> int:
     return doctor(words)
 
 
-def _run_task(call: Call) -> None:
-    from rerankers.stages.from_config import run_from_config
-
-    run_from_config(call.config, call.output, call.words, call.choices.get("method", ""))
-
-
-def _train_task(call: Call) -> None:
-    from rerankers.stages.train_config import train_from_config
-
-    train_from_config(call.config, call.output, call.words)
-
-
-def _choose_task(call: Call) -> None:
-    from rerankers.stages.choose import choose_from_config
-
-    choose_from_config(call.config)
-
-
-def _evaluate_task(call: Call) -> None:
-    from rerankers.stages.from_config import evaluate_from_config
-
-    evaluate_from_config(call.config, call.output, call.words)
-
-
-def _submit_task(call: Call) -> None:
-    from rerankers.stages.submit import submit_from_config
-
-    submit_from_config(call.config)
-
-
-def _validate_task(call: Call) -> None:
-    from rerankers.stages.validate import validate_from_config
-
-    validate_from_config(call.config)
-
-
-def _compare_task(call: Call) -> None:
-    from rerankers.stages.compare import compare_from_config
-
-    compare_from_config(call.config)
-
-
-def _power_task(call: Call) -> None:
-    from rerankers.stages.power import power_from_config
-
-    power_from_config(call.config)
-
-
-def _headroom_task(call: Call) -> None:
-    from rerankers.stages.headroom import headroom_from_config
-
-    headroom_from_config(call.config, call.output, call.words)
-
-
-def _labels_task(call: Call) -> None:
-    from rerankers.stages.label_study import labels_from_config
-
-    labels_from_config(call.config, call.output, call.words)
-
-
-def _meta_task(call: Call) -> None:
-    from rerankers.stages.meta import meta_from_config
-
-    meta_from_config(call.config)
-
-
-def _reproduce_task(call: Call) -> None:
-    from rerankers.stages.reproduce import reproduce_from_config
-
-    reproduce_from_config(call.config)
-
-
-COMMANDS: dict[str, Callable[[list[str]], int]] = {
-    "run": _run,
-    "choose": _choose,
-    "train": _train,
-    "evaluate": _evaluate,
-    "submit": _submit,
-    "validate": _validate,
-    "compare": _compare,
-    "power": _power,
-    "headroom": _headroom,
-    "labels": _labels,
-    "meta": _meta,
-    "reproduce": _reproduce,
-    "ledger": _ledger,
-    "doctor": _doctor,
+_OF_JOB = ("config", "output", "words")
+STAGES = {
+    "run": Stage("from_config:run_from_config", (*_OF_JOB, "method")),
+    "choose": Stage("choose:choose_from_config", written=_with_names),
+    "train": Stage("train_config:train_from_config", _OF_JOB),
+    "evaluate": Stage("from_config:evaluate_from_config", _OF_JOB),
+    "submit": Stage("submit:submit_from_config"),
+    "validate": Stage("validate:validate_from_config"),
+    "compare": Stage("compare:compare_from_config", written=_with_folders),
+    "power": Stage("power:power_from_config", written=_with_folders),
+    "headroom": Stage("headroom:headroom_from_config", _OF_JOB),
+    "labels": Stage("label_study:labels_from_config", _OF_JOB),
+    "meta": Stage("meta:meta_from_config", written=_with_axes),
+    "reproduce": Stage("reproduce:reproduce_from_config"),
 }
+OTHERS: dict[str, Callable[[list[str]], int]] = {"choose": _choose, "ledger": _ledger, "doctor": _doctor}

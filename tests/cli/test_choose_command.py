@@ -213,4 +213,4 @@ def test_experiments_run(command: Run, world: Path, tmp_path: Path, words: list[
 def test_the_command_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     assert "choose" in capsys.readouterr().out
-    assert "choose" in cli.COMMANDS
+    assert "choose" in cli.STAGES
