@@ -36,6 +36,7 @@ CONTESTS = {  # name -> module
     "kl": "contest_kl",
     "ledger": "contest_ledger",
     "fa_star_ir": "contest_fa_star_ir",
+    "scenarios": "contest_scenarios",
     "growth": "growth",
     "memory": "memory",
     "schedules": "schedules",
