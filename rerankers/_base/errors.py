@@ -120,4 +120,5 @@ def choose(name: str, value: str, options: Iterable[str]) -> str:
         return value
     near = difflib.get_close_matches(value, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ConfigError(f"{name}: found {value!r}; expected one of {', '.join(known)}.{hint}")
+    expected = f"one of {', '.join(known)}" if known else "none, for there is nothing to choose from"
+    raise ConfigError(f"{name}: found {value!r}; expected {expected}.{hint}")

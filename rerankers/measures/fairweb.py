@@ -87,6 +87,9 @@ def gfr(
     if highest < grade.max(initial=0.0):
         raise InputError.one("grades", f"the grade {grade.max():g}", f"at most max_grade = {highest:g}")
     several = isinstance(divergence, list | tuple)
+    if several and not len(groups) == len(target) == len(divergence):
+        found = f"{len(groups)} lists of groups, {len(target)} targets and {len(divergence)} divergences"
+        raise InputError.one("groups", found, "as many of each, one an attribute")
     attributes = list(zip(groups, target, divergence, strict=True)) if several else [(groups, target, divergence)]
     stops, utility = walk(grade[np.newaxis], np.ones((1, len(grade)), dtype=np.bool_), highest, decay, patience)
     fairness = []
@@ -104,7 +107,7 @@ def gfr(
 
 def walk(grade: Floats, valid: NDArray[np.bool_], highest: float, decay: str, patience: float) -> tuple[Floats, Floats]:
     """Return where users stop and what the relevance part is worth to them there, (R, n) each, 0 where not valid."""
-    satisfied = np.where(valid, (np.exp2(grade) - 1.0) / np.exp2(highest), 0.0)
+    satisfied = np.where(valid, np.exp2(grade - highest) - np.exp2(-highest), 0.0)
     rank = np.arange(1, grade.shape[1] + 1)
     if decay == "rbp":
         return np.where(valid, (1.0 - patience) * patience ** (rank - 1), 0.0), satisfied

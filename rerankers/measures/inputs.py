@@ -153,7 +153,7 @@ def _weights(docno: str, given: Any, problems: Problems) -> dict[str, float]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         given = [given]
     names = list(given)
-    if any(name is None or isinstance(name, Mapping) for name in names):
+    if any(name is None or name != name or isinstance(name, Mapping) for name in names):
         problems.add(None, f"{names!r} for document {docno!r}", _GROUPS)
         return {}
     return {str(name): 1.0 for name in names}

@@ -34,7 +34,7 @@ def memberships(groups: Any, target: Any = None, name: str = "groups") -> tuple[
     Raises
     ------
     InputError
-        for an empty ranking, other shapes, and weights that are negative or not finite.
+        for an empty ranking, other shapes, labels that are NaN or lists, and weights that are negative or not finite.
     """
     table = np.asarray(groups, dtype=object) if isinstance(groups, Sequence) else np.asarray(groups)
     if table.ndim == 0 or not len(table):
@@ -44,6 +44,10 @@ def memberships(groups: Any, target: Any = None, name: str = "groups") -> tuple[
     if table.ndim != 1:
         raise InputError.one(name, f"shape {table.shape}", "a label for every ranked document, or weights (n, G)")
     labels = [label.item() if isinstance(label, np.generic) else label for label in table]
+    if any(label != label for label in labels):
+        raise InputError.one(name, "the label NaN", "None for documents of no group")
+    if any(isinstance(label, list | set | dict) for label in labels):
+        raise InputError.one(name, "several labels for a document", "a label for each, or weights (n, G)")
     found = {label for label in labels if label is not None} | (set(target) if isinstance(target, Mapping) else set())
     try:
         names = sorted(found)
@@ -66,7 +70,10 @@ def target_vector(target: Any, names: Sequence[Any], name: str = "target") -> Fl
         for another length, values that are negative or not finite, or a sum of 0.
     """
     values = [target.get(label, 0.0) for label in names] if isinstance(target, Mapping) else target
-    vector = np.asarray(values, dtype=np.float64)
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError.one(name, repr(target)[:60], "numbers, a share for every group") from error
     if vector.shape != (len(names),):
         raise InputError.one(name, f"shape {vector.shape}", f"({len(names)},), a share for every group")
     if not np.all(np.isfinite(vector)) or np.any(vector < 0) or vector.sum() <= 0:

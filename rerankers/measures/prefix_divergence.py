@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rerankers._base.errors import InputError, choose
+from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers.measures.definition import Parameter
 from rerankers.measures.divergences import kl
 from rerankers.measures.group_measure import GROUP, TARGET, RankedGroupMeasure, group_target
@@ -67,9 +67,11 @@ def ndkl(
         for an empty ranking, shapes that do not fit, and a group in the ranking that the target gives nothing:
         the divergence is infinite there.
     ConfigError
-        for another form.
+        for another form, and a smoothing outside of 0 to 1.
     """
     choose("form", form, FORMS)
+    if not 0.0 <= smoothing <= 1.0:
+        raise ConfigError(f"smoothing: found {smoothing}; expected a share from 0 to 1")
     weight, names = memberships(groups, target)
     if not weight.any():
         raise InputError.one("groups", "no document of any group", "at least one")

@@ -5,8 +5,8 @@ With p_i the protected share of the first i documents and p that of all, each is
 of (p_i, 1 - p_i) from (p, 1 - p) (rKL), or |p_i / (1 - p_i) - p / (1 - p)| (rRD; a fraction with a 0 above or below
 counts 0). Z is the larger of the two sums with the group all first and all last, which makes 1 of the worse of them.
 The first and the last are only defined for two groups, protected and others. With several groups and none named
-protected, each in turn stands against the rest and the mean is taken; rND and rKL of two groups are the same either
-way.
+protected, each that has a document in turn stands against the rest and the mean is taken; rND and rKL of two groups
+are the same either way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rerankers._base.errors import InputError, choose
+from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers.measures.definition import Parameter
 from rerankers.measures.divergences import kl
 from rerankers.measures.group_measure import GROUP, RankedGroupMeasure, group_target
@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     Distance = Callable[[Floats, Floats], Floats]
 
 STEP = Parameter("step", int, "distance of the cut points", default=10, low=1, high=2**31 - 1)
-PROTECTED = Parameter("protected", str, "the group that stands against the rest; the mean over all groups unless given")
+PROTECTED = Parameter(
+    "protected",
+    str,
+    "the group that stands against the rest; the mean over the groups of the query's documents unless given",
+)
 
 
 def _difference(share: Floats, overall: Floats) -> Floats:
@@ -81,7 +85,8 @@ def prefix_parity(
     groups
         of all ranked documents, best first: a label each (None: no group), or weights (n, G).
     protected
-        the label (or column) of the protected group; None: the mean over all groups, each against the rest.
+        the label (or column) of the protected group; None: the mean over the groups that are there, each against the
+        rest.
     form
         ``rND``, ``rKL`` or ``rRD``.
     step
@@ -97,17 +102,21 @@ def prefix_parity(
     InputError
         for a ranking without a cut point, shapes that do not fit and a group that is not there.
     ConfigError
-        for another form.
+        for another form, and a step below 1.
     """
     choose("form", form, DISTANCES)
+    if step != int(step) or step < 1:
+        raise ConfigError(f"step: found {step}; expected a whole number of at least 1")
     weight, names = memberships(groups)
     points = cut_points(len(weight), step)
     if not len(points):
         raise InputError.one("groups", f"{len(weight)} documents", f"at least {max(step, 2)}, the first cut point")
     if protected is not None and protected not in names:
         raise InputError.one("protected", repr(protected), f"one of {', '.join(map(str, names))}")
-    chosen = [names.index(protected)] if protected is not None else list(range(len(names)))
     overall = distributions(weight.sum(axis=0))
+    chosen = [names.index(protected)] if protected is not None else np.flatnonzero(overall > 0).tolist()
+    if not chosen:
+        return 0.0
     top = _highest(weight, overall, points, form)[:, -1]
     apart = _apart(form, np.cumsum(weight, axis=0)[points - 1], overall)
     value = ((1.0 / np.log2(points))[:, np.newaxis] * apart).sum(axis=0)
@@ -169,6 +178,7 @@ class _PrefixParity(RankedGroupMeasure):
             choose(f"measure {measure}, protected", str(asked), names)
             chosen = slice(names.index(str(asked)), names.index(str(asked)) + 1)
         overall, known = group_target(evaluation, attribute, "population")
+        there = (overall > 0)[:, chosen] if asked is None else np.ones((len(overall), 1), dtype=np.bool_)
         highest = evaluation.once(
             ("highest", cls.name, attribute, step),
             lambda: _highest_by_row(evaluation, attribute, overall, cls.name, step),
@@ -186,7 +196,9 @@ class _PrefixParity(RankedGroupMeasure):
                 highest[row][chosen, n - 1] if n else np.zeros(summed.shape[1])
                 for row, n in zip(tile.row, number, strict=True)
             ]
-            mean: Floats = _normalised(summed, np.array(most).reshape(summed.shape)).mean(axis=1)
+            counting = there[tile.row]
+            value = np.where(counting, _normalised(summed, np.array(most).reshape(summed.shape)), 0.0)
+            mean: Floats = value.sum(axis=1) / np.maximum(counting.sum(axis=1), 1)
             return mean
 
         average, filled = over_prefixes(evaluation, attribute, measure.cutoff, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +15,23 @@ from rerankers.methods.targets import as_target
 from rerankers.values import Block, Candidates, GroupAlignment
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.policies import Policy
+
+_SHOWN = 60  # characters of a wrong argument
 
 
 def rerank_one(
     method: str,
     scores: ArrayLike,
-    groups: Sequence[str | None] | None = None,
+    groups: Sequence[str | None] | NDArray[Any] | None = None,
     *,
     target: object = None,
     seed: int = 0,
     browsing: BrowsingModel | None = None,
+    method_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Policy:
     """Return the policy of a method for one query.
@@ -40,8 +43,8 @@ def rerank_one(
     scores
         (n,), finite; the candidates are documents 0..n-1 in this order.
     groups
-        (n,), the group of each document, None where it is not known (it counts as a group of its own). Only
-        methods of the tiers that may see groups are given it.
+        (n,), the group of each document, None where it is not known (it counts as a group of its own); a sequence or
+        an array. Only methods of the tiers that may see groups are given it.
     target
         for methods that aim at one: the name of a target (``"uniform"``), a mapping group -> share, or shares in the
         order of the groups' names; None: ``equal_exposure``.
@@ -49,6 +52,9 @@ def rerank_one(
         of methods that draw something to make their policy. Rankings take theirs in ``policy.sample(n, seed)``.
     browsing
         what the method aims at; None: ``GERR(0.5, 0.5)``.
+    method_options
+        further options, for those whose names are taken above: ``{"target": "merit"}`` of `fair_co`, ``scores`` of
+        `kl_greedy`.
     **options
         the method's options, for instance ``temperature=0.5``.
 
@@ -63,26 +69,24 @@ def rerank_one(
         for an unknown method or option value, a target that the method does not aim at, and a method that needs groups
         where there are none.
     InputError
-        for scores that are not finite, or groups of another length.
+        for scores that are not finite, groups of another length, and what is no single label.
     """
     kind = METHODS[choose("method", method, METHODS)]
-    score = np.asarray(scores, dtype=np.float64)
-    if score.ndim != 1 or not np.all(np.isfinite(score)):
-        raise InputError.one(
-            "scores", f"shape {score.shape} or values that are not finite", "finite numbers, shape (n,)"
-        )
+    score = _scores(scores)
     try:
-        built = kind(**options)
+        built = kind(**(options | dict(method_options or {})))
     except TypeError as error:
         raise ConfigError(f"method {method}: {error}") from error
     candidates = Candidates(
         np.zeros(1, np.int32), np.array([0, len(score)]), np.arange(len(score), dtype=np.int32), {"score": score}
     )
     if target is not None and not getattr(built, "uses_target", False):
-        raise ConfigError(f"method {method}: found a target; expected None, since it aims at none")
-    aligned = {} if groups is None else {"group": _alignment(groups, len(score))}
+        mend = f" Its own option: method_options={{'target': {target!r}}}" if hasattr(built, "target") else ""
+        raise ConfigError(f"method {method}: found a target; expected None, since it aims at none.{mend}")
+    labels = None if groups is None else _labels(groups, len(score))
+    aligned = {} if labels is None else {"group": _alignment(labels, len(score))}
     seen = aligned if built.tier in GROUP_TIERS else {}
-    names = tuple(sorted({str(label) for label in groups or () if label is not None}))
+    names = tuple(sorted({label for label in labels or () if label is not None}))
     aim = as_target("equal_exposure" if target is None else target, names)
     policy: Policy = built.policy(
         Block(candidates, query_streams([""]), seen, target=aim, browsing=browsing, seed=seed)
@@ -90,11 +94,38 @@ def rerank_one(
     return policy
 
 
-def _alignment(groups: Sequence[str | None], n: int) -> GroupAlignment:
+def _scores(scores: ArrayLike) -> NDArray[np.float64]:
+    try:
+        score = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError.one("scores", repr(scores)[:_SHOWN], "finite numbers, shape (n,)") from None
+    if score.ndim != 1 or not np.all(np.isfinite(score)):
+        raise InputError.one(
+            "scores", f"shape {score.shape} or values that are not finite", "finite numbers, shape (n,)"
+        )
+    return score
+
+
+def _labels(groups: Sequence[str | None] | NDArray[Any], n: int) -> list[str | None]:
+    """Return the label of each document as text, None where it is not known."""
+    if not hasattr(groups, "__len__"):
+        raise InputError.one("groups", repr(groups)[:_SHOWN], f"a sequence of {n} labels, one a score")
     if len(groups) != n:
         raise InputError.one("groups", f"{len(groups)} labels", f"{n}, one a score")
-    names = tuple(sorted({str(label) for label in groups if label is not None}))
-    doc = np.array([d for d, label in enumerate(groups) if label is not None], dtype=np.int64)
-    code = np.array([names.index(str(label)) for label in groups if label is not None], dtype=np.int64)
+    found: list[str | None] = []
+    for place, label in enumerate(groups):
+        if isinstance(label, list | tuple | set | frozenset | dict | np.ndarray):
+            raise InputError.one(f"groups[{place}]", repr(label)[:_SHOWN], "one label a document, or None")
+        if label != label:
+            raise InputError.one(f"groups[{place}]", "NaN", "None for a document of unknown group")
+        found.append(None if label is None else str(label))
+    return found
+
+
+def _alignment(labels: Sequence[str | None], n: int) -> GroupAlignment:
+    known = [(doc, label) for doc, label in enumerate(labels) if label is not None]
+    names = tuple(sorted({label for _, label in known}))
+    doc = np.array([doc for doc, _ in known], dtype=np.int64)
+    code = np.array([names.index(label) for _, label in known], dtype=np.int64)
     entries = GroupAlignment.of_entries("group", names, doc, code, np.ones(len(doc)), n)
     return entries.resolve("count")

@@ -147,15 +147,14 @@ def _described(base: str) -> str:
 
 
 def _direction(text: str) -> str:
-    """Return which way a measure of the table is better, where it is among those of which more is."""
-    from rerankers.measures.direction import HIGHER_IS_BETTER, direction
+    """Return which way a measure of the table is better; ``""`` for keys of others, which say nothing of it."""
+    from rerankers.measures.direction import better
     from rerankers.measures.names import parse as parse_measure
 
     try:
-        measure = parse_measure(text)
+        return better(parse_measure(text))
     except ConfigError:  # a key of a track's own
         return ""
-    return "higher" if measure.name in HIGHER_IS_BETTER and direction(measure) > 0 else ""
 
 
 def parse(text: str) -> Key:

@@ -84,13 +84,35 @@ def read_results(folder: Path) -> JobResults:
         table = pq.read_table(rows).select(SCHEMA.names).cast(SCHEMA)
     except (ValueError, TypeError, KeyError, pa.ArrowException, OSError) as error:
         raise InputError.one(str(folder), f"damaged results ({error})", "the results of one job") from error
-    if lacks:
-        raise InputError.one(str(summary), f"no {', '.join(lacks)}", "the results of one job")
-    for name, run in found["runs"].items():
-        if not isinstance(run, Mapping) or not all(isinstance(run.get(key), Mapping) for key in ("mean", "interval")):
-            raise InputError.one(str(summary), f"run {name!r} without means and intervals", "the results of one job")
+    damage = f"no {', '.join(lacks)}" if lacks else _damage(found)
+    if damage is not None:
+        raise InputError.one(str(summary), damage, "the results of one job")
     tier = found["tier"] or "unknown"
     return JobResults(folder, found["preset"], tier, found["options"], found["counts"], found["runs"], table)
+
+
+def _damage(found: Mapping[str, Any]) -> str | None:
+    """Say what no job would have written, None where there is nothing."""
+    for part in ("options", "counts", "runs"):
+        if not isinstance(found[part], Mapping):
+            return f"{part} that are no table"
+    if not found["runs"]:
+        return "no run"
+    for name, run in found["runs"].items():
+        if not isinstance(run, Mapping) or not all(isinstance(run.get(key), Mapping) for key in ("mean", "interval")):
+            return f"run {name!r} without means and intervals"
+        for key, value in run["mean"].items():
+            if not _number(value):
+                return f"the mean {value!r} of {key} of run {name!r}"
+        for key, pair in run["interval"].items():
+            if pair is not None and not (isinstance(pair, list) and len(pair) == 2 and all(map(_number, pair))):
+                return f"the interval {pair!r} of {key} of run {name!r}"
+    return None
+
+
+def _number(value: object) -> bool:
+    """Return whether a value is a number or null."""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -151,21 +151,27 @@ def divided(
     place = {qid: number for number, qid in enumerate(qids)}
     for job in jobs:
         _check(job, judged_by)
-        for name, run in job.runs.items():
+        for name in job.runs:
             if name.startswith(ANCHOR):
                 continue
             shown = name if len(jobs) == 1 else f"{job.folder.name}/{name}"
             for n, key in enumerate(keys):
-                pairs = [
-                    (place[qid], found[key])
-                    for qid, found in run["per_query"].items()
-                    if qid in place and found.get(key) is not None
-                ]
+                pairs = [(place[qid], value) for qid, value in _losses(job, name, key) if qid in place]
                 if not pairs:
                     raise ConfigError(f"{job.folder}: {name} has no {key} of a query that was retrieved for and judged")
                 where, loss = np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
                 out.append(_division(shown, key, loss, least[where, n]))
     return out
+
+
+def _losses(job: JobResults, name: str, key: str) -> Iterator[tuple[str, float]]:
+    """Yield query and loss; the table has all of them, measures.json the first 20,000."""
+    import pyarrow.compute as pc
+
+    table = job.table
+    mine = pc.and_(pc.equal(table["system"], name), pc.equal(table["measure"], key))
+    rows = table.filter(pc.and_(mine, pc.is_valid(table["value"])))
+    yield from zip(rows["unit"].to_pylist(), rows["value"].to_pylist(), strict=True)
 
 
 def _division(name: str, key: str, loss: NDArray[np.float64], least: NDArray[np.float64]) -> dict[str, Any]:

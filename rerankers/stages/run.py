@@ -36,6 +36,7 @@ from rerankers.stages.run_account import (
     warnings_about,
     warnings_about_serving,
     warnings_about_target,
+    warnings_about_targets_missed,
 )
 from rerankers.stages.sequence import Asked, asked_of, check_asked, check_sequence
 from rerankers.stages.serve import Outcome, serve
@@ -150,6 +151,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
                 *warnings_about(collection, pool, retrieved.counts, ground.groups),
                 *warnings_about_serving(outcome, pool),
                 *warnings_about_target(job, target),
+                *warnings_about_targets_missed(job.name, results.method_counts),
             ],
             single=[job.name] if single else [],
             config=job.config,

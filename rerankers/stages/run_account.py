@@ -24,6 +24,17 @@ if TYPE_CHECKING:
     from rerankers.values import Collection, Counts
 
 _SHOWN = 5
+_MISSED = {
+    "targets_projected": "targets out of the candidates' reach, whose shares are the nearest attainable ones",
+    "targets_not_settled": "targets not reached after the most rounds, whose shares may not be the nearest",
+    "targets_on_absent_groups": "targets for groups without a candidate, whose part goes to the others in proportion",
+    "rows_without_target": "queries without a candidate of a group with a target, left as they are",
+    "rows_below_minimum": "queries in which a group falls short of its minimum",
+    "rows_with_used_up_group": "queries in which a group has fewer documents than its share of the ranks",
+    "rows_short_of_protected": "queries with too few protected documents for the minima",
+    "rows_infeasible": "queries without a fair policy, ranked under parity",
+}
+"""What methods count in `counted` of constraints that were not met -> words, before the number."""
 
 
 def warnings_about_target(job: RunJob, target: Target | None) -> list[str]:
@@ -33,6 +44,11 @@ def warnings_about_target(job: RunJob, target: Target | None) -> list[str]:
     if aims_at_target(job.method) or isinstance(job.target, EqualExposure):
         return []
     return [f"target={type(job.target).__name__} has no effect: {job.name} aims at none"]
+
+
+def warnings_about_targets_missed(name: str, counts: Counts) -> list[str]:
+    """Say so where candidates do not allow what a method aims at, from what the method counted."""
+    return [f"{name}: {words}: {counts[key]:,}" for key, words in _MISSED.items() if counts.get(key, 0)]
 
 
 def warnings_about(collection: Collection, pool: Pool, counts: Counts, groups: Counts) -> list[str]:

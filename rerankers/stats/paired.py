@@ -4,6 +4,9 @@ The studentized bootstrap (Efron 1982, §10.9; Hall 1988) resamples the mean div
 allows for the error of that one and for skewness. Of 20 to 50 queries its 95 % intervals of skewed losses cover 93 to
 95 %, those of BCa 88 to 94 %: BCa is second-order correct as well, but its tails are those of a known variance.
 
+Of fewer than five queries, resamples of one value and of nearly equal ones make the ratios: the interval is then
+Student's t interval.
+
 Queries that share a topic, an author or a user are not independent; whole clusters are then drawn (Davison and
 Hinkley 1997, §3.8), and the mean stays that of queries, a ratio of cluster sums with the standard error of a ratio.
 """
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 STUDENTIZED = "studentized"
 FEW_UNITS = 30
 """Fewer independent topics than this call for a caution: tails are then a matter of a few queries."""
+FEWEST_RESAMPLED = 5
+"""Fewer than this are not resampled: two queries would get an interval of no width, three or four one of any width."""
 
 
 class _Sums(NamedTuple):
@@ -64,7 +69,7 @@ def paired_intervals(
     -------
     list of Interval, length C
         ``units`` counts the queries with a value, or the clusters that have any. A column whose values are all equal
-        to v has the interval [v, v].
+        to v has the interval [v, v]. Fewer than `FEWEST_RESAMPLED` units get the t interval for ``studentized``.
 
     Raises
     ------
@@ -73,8 +78,9 @@ def paired_intervals(
     """
     choose("interval method", method, (STUDENTIZED, *METHODS))
     check_bootstrap(resamples, level, METHODS[0])
-    if differences.ndim != 2:
-        raise InputError.one("differences", f"shape {differences.shape}", "(queries, comparisons)")
+    if differences.ndim != 2 or np.any(np.isinf(differences)):
+        found = "infinite numbers" if differences.ndim == 2 else f"shape {differences.shape}"
+        raise InputError.one("differences", found, "(queries, comparisons) of numbers, NaN where there is none")
     if method != STUDENTIZED and cluster is None:
         return mean_intervals(differences, seed=seed, resamples=resamples, level=level, method=method)
     columns = [_sums(values, cluster) for values in differences.T]
@@ -135,7 +141,7 @@ def _sums(values: Floats, cluster: NDArray[np.integer] | None) -> _Sums:
 def _studentized(
     columns: Sequence[_Sums], means: Sequence[float | None], seed: int, resamples: int, level: float
 ) -> list[Interval]:
-    out = [_without_spread(one, mean) for one, mean in zip(columns, means, strict=True)]
+    out = [_without_resamples(one, mean, level) for one, mean in zip(columns, means, strict=True)]
     alike: dict[bytes, list[int]] = {}  # columns of the same queries are resampled in one pass
     for place, found in enumerate(out):
         if found is None:
@@ -153,7 +159,7 @@ def _studentized(
     return [found for found in out if found is not None]
 
 
-def _without_spread(sums: _Sums, mean: float | None) -> Interval | None:
+def _without_resamples(sums: _Sums, mean: float | None, level: float) -> Interval | None:
     """Return what is told without resampling; None where there is something to resample."""
     units = len(sums.total)
     if mean is None:
@@ -161,7 +167,19 @@ def _without_spread(sums: _Sums, mean: float | None) -> Interval | None:
     if units < 2:
         return Interval(mean, None, None, units, "fewer_than_two_values")
     equal = np.abs(sums.total - mean * sums.queries).max() <= 1e-14 * abs(mean)
-    return Interval(mean, mean, mean, units) if equal else None
+    if equal:
+        return Interval(mean, mean, mean, units)
+    return _of_few(sums, mean, level) if units < FEWEST_RESAMPLED else None
+
+
+def _of_few(sums: _Sums, mean: float, level: float) -> Interval:
+    """Return Student's t interval."""
+    from scipy.special import stdtrit
+
+    units = len(sums.total)
+    scale = np.abs(sums.total).max()  # squares neither overflow nor vanish
+    reach = float(stdtrit(units - 1, (1 + level) / 2) * scale * ratio_error(sums.total / scale, sums.queries))
+    return Interval(mean, mean - reach, mean + reach, units)
 
 
 def _turned(mean: float, error: float, ratios: Floats, units: int, level: float) -> Interval:

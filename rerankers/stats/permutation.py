@@ -99,6 +99,7 @@ def sign_flip_tests(
     sums, count = cluster_sums(table, cluster)
     queries = count.sum(axis=0)
     mean = np.where(queries > 0, sums.sum(axis=0) / np.maximum(queries, 1), np.nan)
+    sums = np.ldexp(sums, -np.frexp(np.abs(sums).max(axis=0, initial=0.0))[1])  # squares neither overflow nor vanish
     norm = np.sqrt((sums**2).sum(axis=0))
     scaled = np.divide(sums, norm, out=np.zeros_like(sums), where=norm > 0)
     differing = np.any(scaled != 0, axis=1)

@@ -34,6 +34,8 @@ def power_of(difference: float, deviation: float, queries: int, alpha: float = A
         for arguments out of range.
     """
     _check(deviation, alpha)
+    if math.isnan(difference):
+        raise InputError.one("difference", str(difference), "a number")
     if queries < 2:
         raise InputError.one("queries", str(queries), "at least 2")
     if deviation == 0:

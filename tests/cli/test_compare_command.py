@@ -208,6 +208,27 @@ def test_wrong_words(command: Run, here: Path, words: tuple[str, ...], message: 
     assert found == code
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"options": "x"}, "options that are no table"),
+        ({"runs": {}}, "no run;"),
+        ({"runs": {"x": {"mean": {"EEL": "x"}, "interval": {}}}}, "the mean 'x' of EEL of run 'x'"),
+        ({"runs": {"x": {"mean": {}, "interval": {"EEL": [0.1]}}}}, "the interval [0.1] of EEL of run 'x'"),
+        ({"runs": {"x": {"mean": {}, "interval": {"EEL": "y"}}}}, "the interval 'y' of EEL of run 'x'"),
+    ],
+)
+@pytest.mark.parametrize("stage", ["compare", "power"])
+def test_what_no_job_writes(command: Run, here: Path, stage: str, changes: dict[str, Any], message: str) -> None:
+    results(here / "a", {"one": {"EEL": 0.1}})
+    path = here / "a" / "measures.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    code, _, err = command(stage, "a")
+    assert code == 1
+    assert "a/measures.json: found " in err
+    assert message in err
+
+
 def test_results_of_evaluate(command: Run, here: Path, tiny: Path, tiny_run: Path) -> None:
     for name, words in {"a": (), "b": (), "c": ("universe=judged",)}.items():
         code, _, err = command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from rerankers.cli import main
@@ -40,10 +41,13 @@ def test_the_command(words: list[str], tmp_path: Path, capsys: pytest.CaptureFix
     made = tmp_path / "made"
     made.mkdir()
     mean = {"EEL": 0.9, "group_EEL": 0.8}
-    run = {"mean": mean, "interval": {}, "per_query": {"q1": mean, "q2": mean}}
+    run = {"mean": mean, "interval": {}, "per_query": {}}
     options = {"browsing": "gerr(patience=0.5, satisfaction=0.5)", "groups": {"unknown": "count"}}
     summary = {"preset": None, "options": options, "tier": "blind", "counts": {}, "runs": {"mine": run}}
-    write_results(made, SCHEMA.empty_table(), summary)
+    rows = [("mine", 0, qid, key, value, None) for qid in ("q1", "q2") for key, value in mean.items()]
+    write_results(
+        made, pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], SCHEMA), summary
+    )
     out = tmp_path / "out"
     asked = ["depths=[1,2,50]", "depth_for=0.5", "depth_for_loss=0.3", f"results={made}", f"output={out}"]
     assert main(["headroom", *words, *asked]) == 0

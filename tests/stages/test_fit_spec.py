@@ -86,7 +86,7 @@ def test_of_equal_choices_the_first() -> None:
         (lambda: FitSearch(low=2.0, high=1.0), "low < high"),
         (lambda: FitSearch(relative=True), r"fit\.level"),
         (lambda: FitSearch(level=math.nan), r"fit\.level: found nan"),
-            (lambda: NoFit(tried=0), r"fit\.tried: found 0"),
+        (lambda: NoFit(tried=0), r"fit\.tried: found 0"),
         (lambda: FitSearch(digits=0), r"fit\.digits"),
         (lambda: FitSearch(measure="EED"), "less or more is better"),
         (lambda: FitSearch(measure="EELL"), "EELL"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from scipy.optimize import nnls
 from rerankers._base.errors import ConfigError
 from rerankers.exposure import DCG, ERR, GERR, RBP, BrowsingModel, TopKSet, ranking_exposure
 from rerankers.measures.evaluation import Options
+from rerankers.measures.table import SCHEMA
 from rerankers.stages.gathered import JobResults
 from rerankers.stages.headroom_account import divided, least_losses, recalls, together
 from rerankers.stages.headroom_rows import (
@@ -168,11 +171,17 @@ def test_losses_and_depths_by_hand() -> None:
     assert least_losses(TWO, ["EEL"], [3, 10], 0.05, ["b", "a"])["EEL"]["depth"] is None
 
 
-def results(**changes: object) -> JobResults:
+MINE = {"a": 0.8, "b": None, "c": 3.0}
+
+
+def results(losses: Mapping[str, float | None] = MINE, **changes: object) -> JobResults:
+    rows = [("m", 0, unit, "EEL", loss, None) for unit, loss in losses.items()]
+    rows += [("m", 0, "a", "utility", 0.5, None), ("anchor:random", 0, "b", "EEL", 0.5, None)]
+    table = pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], SCHEMA)
     given = {
-        "folder": Path("mine"), "preset": None, "tier": "blind", "counts": {}, "table": None,
+        "folder": Path("mine"), "preset": None, "tier": "blind", "counts": {}, "table": table,
         "options": {"browsing": "gerr", "universe": "union", "cutoff": None, "groups": {"unknown": "count"}},
-        "runs": {"m": {"per_query": {"a": {"EEL": 0.8}, "b": {"EEL": None}, "c": {"EEL": 3.0}}}, "anchor:random": {}},
+        "runs": {"m": {}, "anchor:random": {}},
     } | changes  # fmt: skip
     return JobResults(**given)  # type: ignore[arg-type]
 
@@ -188,10 +197,10 @@ def test_whose_part_a_loss_is() -> None:
         ({"preset": "trec2020_official"}, "judged by preset=trec2020_official"),
         ({"options": {"browsing": "rbp"}}, "browsing is rbp; expected gerr"),
         ({"options": {"groups": {"unknown": "drop"}}}, "groups.unknown is drop; expected count"),
-        ({"runs": {"m": {"per_query": {"z": {"EEL": 1.0}}}}}, "m has no EEL"),
+        ({"losses": {"z": 1.0}}, "m has no EEL"),
     ):
         with pytest.raises(ConfigError, match=text):
-            divided(TWO, ["EEL"], ["a", "b"], [results(**wrong)], ours)
+            divided(TWO, ["EEL"], ["a", "b"], [results(**wrong)], ours)  # type: ignore[arg-type]
 
 
 def test_one_document_nothing_relevant_and_unknown_groups() -> None:

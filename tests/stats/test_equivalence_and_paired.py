@@ -36,6 +36,16 @@ def test_studentized_is_its_definition(level: float) -> None:
         assert one.mean == pytest.approx(values[:, column].mean())
 
 
+@pytest.mark.parametrize("units", [2, 3, 4])
+def test_few_queries_get_the_t_interval(units: int) -> None:
+    values = np.array([-0.7320, -0.8611, 1.7859, -0.7327])[-units:, None]
+    (found,) = paired_intervals(1e200 * values)
+    low, high = stats.t.interval(0.95, units - 1, values.mean(), stats.sem(values[:, 0]))
+    assert (found.low, found.high) == pytest.approx((1e200 * low, 1e200 * high))  # resampled: no width, or 2,000
+    (clustered,) = paired_intervals(np.repeat(values, 2, axis=0), cluster=np.repeat(np.arange(units), 2))
+    assert (clustered.low, clustered.high, clustered.units) == pytest.approx((low, high, units))
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e150])
 def test_scales_and_shifts(scale: float) -> None:
     values = RNG.exponential(size=(20, 1))

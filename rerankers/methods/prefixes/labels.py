@@ -33,7 +33,7 @@ def one_attribute(block: Block, wanted: str | None, method: str) -> str:
     ConfigError
         where there are no groups or none of that name, and where none is named but there are several.
     """
-    names = attributes_of(block, None if wanted is None else [wanted], method)
+    names = attributes_of(block, None if wanted is None else [wanted], method, "method.attribute")
     if len(names) > 1:
         raise ConfigError(f"method.attribute: found null; expected one of {', '.join(names)}")
     return names[0]

@@ -34,7 +34,7 @@ def check_temperature(value: float, least: float = 1e-300) -> None:
         raise ConfigError(f"method.temperature: found {value}; expected a positive number")
 
 
-def attributes_of(block: Block, wanted: list[str] | None, method: str) -> list[str]:
+def attributes_of(block: Block, wanted: list[str] | None, method: str, option: str = "method.attributes") -> list[str]:
     """Return the attributes that a method looks at: those that are named, else all of the block.
 
     Raises
@@ -46,9 +46,9 @@ def attributes_of(block: Block, wanted: list[str] | None, method: str) -> list[s
         raise ConfigError(f"method={method}: found no groups; expected some, for instance groups=file groups.path=FILE")
     names = list(block.groups) if wanted is None else list(wanted)
     for name in names:
-        choose("method.attributes", name, block.groups)
+        choose(option, name, block.groups)
     if not names or len(set(names)) < len(names):
-        raise ConfigError(f"method.attributes: found {names}; expected at least one attribute, each once, or null")
+        raise ConfigError(f"{option}: found {names}; expected at least one attribute, each once, or null")
     return names
 
 
