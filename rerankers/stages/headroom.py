@@ -36,6 +36,8 @@ OF_RECALL = ("depths", "depth_for", "depth_for_loss")
 OF_BOOTSTRAP = ("seed", "confidence", "resamples")
 OF_PARTS = ("collection", "retriever", "browsing", "groups", "execution", "paths", "results", "allow_targets", "output")
 KEYS = frozenset((*OF_PARTS, *OF_RECALL, *OF_BOOTSTRAP))
+OF_RANKING = ("method", "target", "fit", "measures", "ledger", "samples", "universe", "sequence", "rounds", "predicted")
+"""What experiments of ``run`` set besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,10 @@ def headroom_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
     FairRerankersError
         with the exit code of the command, for anything that is wrong with config, input or machine.
     """
-    check_keys(config, KEYS)
+    spare = [key for key in OF_RANKING if key in config]
+    if spare:
+        print(f"note: without effect here, since about ranking: {', '.join(spare)}")
+    check_keys({key: value for key, value in config.items() if key not in spare}, KEYS)
     part = partial(build_part, config)
     most = config["depth_for_loss"]
     job = HeadroomJob(

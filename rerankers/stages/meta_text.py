@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rerankers.stages.meta_agreement import Summary
 
 Rows = list[list[str]]
-MARKS = {"holds": "yes", "violated": "no", "na": "n/a"}
+PROPERTIES = "Properties of the measures: counterexamples among made-up rankings (none found is no proof)"
+MARKS = {"holds": "none found", "violated": "no", "na": "n/a"}
 
 
 def printed(found: Summary, axioms: Sequence[Axiom]) -> list[str]:
@@ -67,7 +68,12 @@ def _tables(found: Summary, axioms: Sequence[Axiom]) -> list[tuple[str, Rows]]:
         ("What the order depends on (pairs that differ in one assumption)", _axes(found)),
     ]
     if axioms:
-        tables.append(("Properties of the measures, tried on made-up rankings", _axioms(axioms)))
+        tables.append(
+            (
+                PROPERTIES,
+                _axioms(axioms),
+            )
+        )
     return tables
 
 

@@ -14,6 +14,7 @@ from rerankers.stages.definitions import Definition, definition_of
 from rerankers.stages.estimates import Estimates, higher_tier
 from rerankers.stages.relevance_quality import Judged, Quality, relevance_quality
 from rerankers.stages.warnings import FIRST, few_judged_candidates, few_topics, judged_target, unknown_groups
+from rerankers.values import Block
 
 if TYPE_CHECKING:
     from rerankers.methods.targets import Target
@@ -59,6 +60,11 @@ def warnings_about(collection: Collection, pool: Pool, counts: Counts, groups: C
     strangers = counts.get("run_documents_unknown_to_the_collection", 0)
     if strangers:
         found.append(f"{strangers:,} documents of the run are not in {collection.name}: is it the run's collection?")
+    if flat(pool):
+        found.append(
+            "what is believed is the same for all candidates of a query, so that every order is as good: give "
+            "a model (method.model=DIR), or scores (retriever)"
+        )
     empty = int(np.sum(pool.candidates.lengths == 0))
     if empty:
         found.append(f"{empty:,} of {len(pool.topics):,} queries have no candidates: they count with zero exposure")
@@ -84,6 +90,13 @@ def _few_judged(pool: Pool) -> list[str]:
     first = (rank < FIRST) & universe.query_judged[found.row_index]
     share = float(universe.candidate_judged[first].mean()) if first.any() else None
     return [*few_topics(topics, len(judged)), *few_judged_candidates(share)]
+
+
+def flat(pool: Pool) -> bool:
+    """Return whether no query has two candidates of different belief, while some query has two."""
+    value = Block(pool.candidates, pool.stream, estimates=pool.estimates).relevance.value
+    first = np.repeat(value[np.minimum(pool.candidates.indptr[:-1], max(len(value) - 1, 0))], pool.candidates.lengths)
+    return bool(np.any(pool.candidates.lengths > 1)) and bool(np.all(value == first))
 
 
 def warnings_about_serving(outcome: Outcome | None, pool: Pool) -> list[str]:

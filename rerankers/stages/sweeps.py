@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,7 @@ def families(jobs: Sequence[JobResults]) -> list[Family]:
     """Return the curves among jobs: systems that `LEAST` or more of them have, apart from one number.
 
     Of several numbers that differ the one with most values moves along the curve; the others, and words, tell
-    families apart.
+    families apart. Folders of sweeps in which different numbers move make curves of their own.
 
     Raises
     ------
@@ -86,10 +86,27 @@ def families(jobs: Sequence[JobResults]) -> list[Family]:
     found = []
     for system in dict.fromkeys(name for job in jobs for name in job.runs if not name.startswith(ANCHOR)):
         own = [job for job in jobs if system in job.runs]
-        moving = _moving(own, options)
-        if moving is not None:
-            found += _split(system, moving, own, options)
+        parts = [(_moving(part, options), part) for part in _sweeps(own, options)]
+        several = len([moving for moving, _ in parts if moving is not None]) > 1
+        for moving, part in parts:
+            if moving is not None:
+                some = _split(system, moving, part, options)
+                found += [replace(one, name=f"{one.name} by {moving}") if several else one for one in some]
     return found
+
+
+def _sweeps(jobs: Sequence[JobResults], options: Mapping[Path, Mapping[str, Any]]) -> list[list[JobResults]]:
+    """Return the jobs by the number that moves in their sweep's folder; all others together, behind them."""
+    inside: dict[Path, list[JobResults]] = {}
+    for job in jobs:
+        inside.setdefault(job.folder.parent, []).append(job)
+    by_number: dict[str | None, list[JobResults]] = {}
+    for part in inside.values():
+        by_number.setdefault(_moving(part, options), []).extend(part)
+    alone = by_number.pop(None, [])
+    if len(by_number) < 2:
+        return [list(jobs)]
+    return [*by_number.values(), *([alone] if alone else [])]
 
 
 def repetitions(jobs: Sequence[JobResults]) -> dict[str, list[tuple[JobResults, str]]]:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.compute as pc
 
+from rerankers.measures.grid import grids
 from rerankers.report.keys import parse as parse_key
+from rerankers.stats.paired import paired_intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from rerankers.measures.grid import Grid
 
 FEW_QUERIES = 30
 MANY_UNKNOWN = 1 / 3  # of the documents, whose groups are not known
 MUCH_UTILITY = 0.1  # of the static ranking's, given up
 FEW_JUDGED = 0.5  # of the first documents
+NEXT_TO_NOTHING = 1e-9  # an excess of nobody
 FIRST = 10  # documents, where judged ones are counted
 LOSSES = ("EEL", "group_EEL")
 OF_RELEVANCE = ("utility", "nDCG", "P", "R", "AP", "RR", "worst_nDCG")
@@ -41,6 +48,7 @@ def warnings_of(table: pa.Table, summary: Mapping[str, Any], single: Collection[
         *_few_queries(table, summary),
         *_single_rankings(mine, single),
         *_no_more_than_shuffled_labels(mine),
+        *_excess_of_anybody(table, mine, int((summary.get("options") or {}).get("seed") or 0)),
         *_beaten_by_careless_anchors(mine, runs),
         *_utility_given_up(mine, runs.get(STATIC, {})),
         *_no_better_than_random(mine, runs.get(RANDOM, {})),
@@ -128,9 +136,39 @@ def _no_more_than_shuffled_labels(mine: Mapping[str, Any]) -> list[str]:
         if found:
             out.append(
                 f"{name}: {', '.join(found)}: 0 is in the interval, so that on other queries shuffled labels may do "
-                "as much. Claim nothing about groups beyond documents, or measure more queries (fair-rerank power)"
+                "as much (a small p is about these queries alone). Claim nothing about groups beyond documents, or "
+                "measure more queries (fair-rerank power)"
             )
     return out
+
+
+def _excess_of_anybody(table: pa.Table, mine: Mapping[str, Any], seed: int) -> list[str]:
+    """Say so where a random order, which sees no groups, has as much of an excess: it comes with the judgments."""
+    out = []
+    for key in dict.fromkeys(key for run in mine.values() for key in run["mean"] if key.endswith("_excess")):
+        values = grids(table.filter(pc.equal(table["measure"], key)))
+        if RANDOM not in values:
+            continue
+        for name in mine:
+            if name not in values:
+                continue
+            units = sorted(set(values[name].units) & set(values[RANDOM].units))
+            own, chance = (_of_units(values[one], units) for one in (name, RANDOM))
+            if not np.any(np.isfinite(chance)) or abs(float(np.nanmean(chance))) < NEXT_TO_NOTHING:
+                continue
+            found = paired_intervals((own - chance)[:, None], seed=seed)[0]
+            if found.low is not None and found.high is not None and found.low <= 0 <= found.high:
+                out.append(
+                    f"{name}: {key} {np.nanmean(own):.3f} is no other than that of {RANDOM}, which sees no groups "
+                    f"({np.nanmean(chance):.3f}; difference {found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]): "
+                    "it may come with the judgments, not with the ranker"
+                )
+    return out
+
+
+def _of_units(grid: Grid, units: Sequence[str]) -> NDArray[np.float64]:
+    place = {unit: row for row, unit in enumerate(grid.units)}
+    return grid.value[[place[unit] for unit in units], 0]
 
 
 def _beaten_by_careless_anchors(mine: Mapping[str, Any], runs: Mapping[str, Any]) -> list[str]:

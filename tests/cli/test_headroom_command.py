@@ -106,7 +106,6 @@ def test_without_groups_and_under_positions(
         ("depth_for_loss=-1", "depth_for_loss: found -1.0"),
         ("confidence=1", "confidence: found 1.0"),
         ("resamples=0", "resamples: found 0"),
-        ("method=uniform", "method"),
         ("depht_for=0.5", "Did you mean depth_for?"),
     ],
 )
@@ -121,3 +120,10 @@ def test_missing_results_and_help(words: list[str], tmp_path: Path, capsys: pyte
     assert main(["headroom", *words, f"results={tmp_path}/nowhere", f"output={tmp_path}/out"]) == 3
     assert main(["headroom", "--help"]) == 0
     assert "depth_for: 0.95" in capsys.readouterr().out
+
+
+def test_what_experiments_say_of_ranking_has_no_effect(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["headroom", *words, "method=uniform", f"output={tmp_path}/out"]) == 0
+    assert "note: without effect here, since about ranking: method" in capsys.readouterr().out

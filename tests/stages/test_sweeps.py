@@ -174,3 +174,19 @@ def test_seeds_are_no_configurations_and_models_count_by_their_training(tmp_path
     found = repetitions(jobs)
     assert sorted(len(homes) for homes in found.values()) == [1, 2]
     assert configurations(jobs) == [2]
+
+
+def test_sweeps_of_different_numbers_make_curves_of_their_own(tmp_path: Path) -> None:
+    one = write_sweep(tmp_path / "one")
+    for number, heat in enumerate((0.5, 1.0, 2.0)):
+        write_job(
+            tmp_path / "two" / str(number), 1.0 - heat / 10, 1.2 - heat / 8, {"method": {"heat": heat}, "seed": 0}
+        )
+    jobs = [read_results(folder) for folder in expanded([one, tmp_path / "two"])]
+    found = families(jobs)
+    assert [(family.option, family.values) for family in found] == [
+        ("method.weight", (0.0, 1.0, 2.0, 10.0)),
+        ("method.heat", (0.5, 1.0, 2.0)),
+    ]
+    assert len({family.name for family in found}) == 2
+    assert {row.curve for row in trade_offs(jobs, 0.95, 60).matched["EEL"]} == {family.name for family in found}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from rerankers.methods.targets import RelevantShare, Uniform
-from rerankers.stages.run_account import warnings_about, warnings_about_target
+from rerankers.stages.run_account import flat, warnings_about, warnings_about_target
 from rerankers.stages.warnings import few_judged_candidates, few_topics, judged_target, unknown_groups, warnings_of
 from rerankers.values import Candidates, Judgments
 
@@ -29,7 +29,26 @@ def table(queries: int = 40, value: float | None = 0.5) -> pa.Table:
         {
             "system": ["mine"] * queries,
             "unit": [f"q{query}" for query in range(queries)],
+            "seed": [0] * queries,
+            "measure": ["EEL"] * queries,
             "value": pa.array([value] * queries, pa.float64()),
+        }
+    )
+
+
+def excesses(own: float, noise: float) -> pa.Table:
+    """Return excesses of a system and of a random order, 40 queries."""
+    draw = np.random.default_rng(0)
+    chance = 0.1 + 0.2 * draw.standard_normal(40)
+    mine = chance + own + noise * draw.standard_normal(40)
+    units = [f"q{query}" for query in range(40)]
+    return pa.table(
+        {
+            "system": ["mine"] * 40 + ["anchor:random"] * 40,
+            "unit": units * 2,
+            "seed": [0] * 80,
+            "measure": ["group_EEL_excess"] * 80,
+            "value": pa.array([*mine, *chance], pa.float64()),
         }
     )
 
@@ -195,7 +214,24 @@ def test_what_is_judged_of_the_first_candidates(judged: list[int], warned: bool)
         np.array(judged, np.int32),
         {"grade": grade},
     )
-    pool: Any = SimpleNamespace(candidates=candidates, judgments=own, topics=Topics(), groups={})
+    stream = np.zeros((len(candidates), 2), dtype=np.uint64)
+    pool: Any = SimpleNamespace(
+        candidates=candidates, judgments=own, topics=Topics(), groups={}, stream=stream, estimates=None
+    )
     collection: Any = SimpleNamespace(name="mine", docs=range(20))
     found = [text for text in warnings_about(collection, pool, {}, {}) if "candidates of judged" in text]
     assert bool(found) == warned
+
+
+@pytest.mark.parametrize(("own", "warned"), [(0.0, True), (0.3, False), (-0.3, False)])
+def test_an_excess_that_a_random_order_has_too(own: float, warned: bool) -> None:
+    found = warnings_of(excesses(own, 0.1), summary({"group_EEL": 0.5, "group_EEL_excess": 0.1}))
+    assert any("no other than that of anchor:random" in text for text in found) == warned
+
+
+@pytest.mark.parametrize(("scores", "warned"), [([1.0, 1.0, 2.0], True), ([1.0, 2.0, 2.0], False)])
+def test_beliefs_that_tell_nothing_apart(scores: list[float], warned: bool) -> None:
+    candidates = Candidates(np.array([0, 1]), np.array([0, 2, 3]), np.array([0, 1, 1]), {"score": np.array(scores)})
+    stream = np.zeros((2, 2), dtype=np.uint64)
+    pool = SimpleNamespace(candidates=candidates, stream=stream, estimates=None)
+    assert flat(pool) == warned  # type: ignore[arg-type]
