@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from rerankers._base.errors import InputError
+from rerankers._base.errors import ConfigError
 from rerankers.ledger.ledger import Config, Ledger, Row, join_spans
 from rerankers.ledger.marks import Mark, Marks
 
@@ -184,9 +184,9 @@ class Memory:
 
 
 def check_chunk(chunk: int) -> None:
-    """Raise `InputError` unless there is an impression or more in a chunk."""
+    """Raise `ConfigError` unless there is an impression or more in a chunk."""
     if chunk < 1:
-        raise InputError.one("ledger.chunk", str(chunk), "1 or more impressions")
+        raise ConfigError(f"ledger.chunk: found {chunk}; expected 1 or more impressions")
 
 
 def spans_of(stretches: Sequence[Stretch]) -> dict[str, tuple[tuple[int, int], ...]]:

@@ -119,7 +119,7 @@ def _columns(table: Table, column: str | None, problems: Problems) -> tuple[int,
     others = [name for at, name in enumerate(table.header) if at not in (query, document)]
     if column is None:
         column = others[0] if len(others) == 1 else "est_relevance"
-    chosen = choose(f"retriever.column ({table.header})", column, others)
+    chosen = choose(f"{problems.where}, column of scores", column, others)
     return query or 0, document or 0, table.header.index(chosen)
 
 
