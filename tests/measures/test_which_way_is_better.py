@@ -2,6 +2,7 @@
 
 import pytest
 
+from rerankers.measures.axioms import check_axioms
 from rerankers.measures.direction import better, direction
 from rerankers.measures.names import TABLE, parse
 from rerankers.report.keys import parse as parse_key
@@ -11,6 +12,7 @@ from rerankers.stages.fit_spec import FitSearch
 def test_more_attention_weighted_rank_fairness_is_better() -> None:
     assert direction(parse("AWRF")) == 1.0
     assert parse_key("AWRF").better == "higher"
+    assert all(axiom.verdict != "violated" for axiom in check_axioms(["AWRF"]))
 
 
 @pytest.mark.parametrize(
