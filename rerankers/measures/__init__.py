@@ -10,7 +10,8 @@ case                              what happens
 query without any judgment        every measure is null: ``query_not_judged``
 judged, nothing relevant          AP, nDCG, R, RR are null: ``no_relevant_document``; EEL, EED, EER, EET are
                                   computed (all documents are one grade: the target is uniform); utility, P are 0
-no groups were given              measures of groups are null: ``no_groups``
+no groups were given, or all are  measures of groups are null: ``no_groups``
+unknown and dropped or spread
 nothing is ranked                 exposure is 0: EEL is EET, EED, EER, utility and the classic measures are 0;
                                   Judged is null: ``no_ranked_document``
 exposure estimated from one draw  EEL and EED are null: ``too_few_draws``

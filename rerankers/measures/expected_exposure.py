@@ -21,6 +21,7 @@ from rerankers.measures.browse import PARAMETERS, browsing_of
 from rerankers.measures.decomposition import decompose
 from rerankers.measures.definition import Definition, Parameter
 from rerankers.measures.exposure_forms import bilinear
+from rerankers.measures.group_measure import has_groups
 from rerankers.measures.scores import Scores
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class _Term(Definition):
     def bilinear(cls, measure: Measure, evaluation: Evaluation) -> Bilinear | None:
         """Return the term as a bilinear form of exposure and target."""
         attribute = cls.attribute(measure, evaluation)
-        if attribute is None or attribute not in evaluation.groups:
+        if attribute is None or not has_groups(evaluation, attribute):
             return None
         return bilinear(evaluation, _model(measure, evaluation), attribute, cls.term)
 
@@ -67,7 +68,7 @@ class _Term(Definition):
     def gaps_under(cls, measure: Measure, evaluation: Evaluation) -> tuple[BrowsingModel, str] | None:
         """Return what a group loss is about."""
         attribute = cls.attribute(measure, evaluation)
-        if not cls.has_gaps or attribute is None or attribute not in evaluation.groups:
+        if not cls.has_gaps or attribute is None or not has_groups(evaluation, attribute):
             return None
         return _model(measure, evaluation), attribute
 
@@ -94,7 +95,7 @@ def _model(measure: Measure, evaluation: Evaluation) -> BrowsingModel:
 
 def _term(term: str, measure: Measure, evaluation: Evaluation, attribute: str | None) -> Scores:
     unjudged = ("query_not_judged", ~evaluation.query_judged)
-    if attribute is not None and attribute not in evaluation.groups:
+    if attribute is not None and not has_groups(evaluation, attribute):
         return Scores.of(np.full(len(evaluation.over), np.nan), ("no_groups", True))
     model = _model(measure, evaluation)
     terms = decompose(evaluation, model, attribute)

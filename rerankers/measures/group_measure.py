@@ -69,7 +69,7 @@ class RankedGroupMeasure(GroupMeasure):
 
 
 def attribute_of(measure: Measure, evaluation: Evaluation) -> str | None:
-    """Return the attribute a measure is about: the one named, else the only one; None where it is not there.
+    """Return the attribute a measure is about: the one named, else the only one; None where it is not or has no group.
 
     Raises
     ------
@@ -78,14 +78,20 @@ def attribute_of(measure: Measure, evaluation: Evaluation) -> str | None:
     """
     named = dict(measure.params).get("group")
     if named is not None:
-        return str(named) if str(named) in evaluation.groups else None
+        return str(named) if has_groups(evaluation, str(named)) else None
     if len(evaluation.groups) > 1:
         first = next(iter(evaluation.groups))
         raise ConfigError(
             f"measure {measure}: found the attributes {', '.join(evaluation.groups)}; expected one of them to be "
             f"named, for instance {measure.name}(group='{first}')"
         )
-    return next(iter(evaluation.groups), None)
+    only = next(iter(evaluation.groups), None)
+    return only if has_groups(evaluation, only) else None
+
+
+def has_groups(evaluation: Evaluation, attribute: object) -> bool:
+    """Return whether an attribute is there and has a group: it has none where no label is known and none is counted."""
+    return attribute in evaluation.groups and bool(evaluation.groups[str(attribute)].groups)
 
 
 def group_target(evaluation: Evaluation, attribute: str, word: str) -> tuple[Floats, NDArray[np.bool_]]:

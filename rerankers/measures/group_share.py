@@ -17,6 +17,7 @@ from rerankers.exposure.rankings import item_exposure
 from rerankers.measures import over_draws
 from rerankers.measures.browse import PARAMETERS, browsing_of
 from rerankers.measures.definition import Definition, Parameter
+from rerankers.measures.group_measure import has_groups
 from rerankers.measures.scores import Scores
 
 if TYPE_CHECKING:
@@ -127,9 +128,9 @@ def _scores(evaluation: Evaluation, value: NDArray[np.float64], *more: tuple[str
 
 
 def attribute_of(measure: Measure, evaluation: Evaluation) -> str | None:
-    """Return the attribute that a measure is about, None where there is none."""
+    """Return the attribute that a measure is about, None where there is none, or none of its groups."""
     asked = dict(measure.params).get("group", next(iter(evaluation.groups), None))
-    return str(asked) if asked in evaluation.groups else None
+    return str(asked) if has_groups(evaluation, asked) else None
 
 
 def members(evaluation: Evaluation, attribute: str, cell: str, docs: NDArray[np.integer]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rerankers.measures.unknown_labels import DETERMINED, UNDETERMINED
+from rerankers.measures.unknown_labels import DETERMINED, LEVEL, UNDETERMINED
 from rerankers.report.text import clean, number
 
 
@@ -82,6 +82,8 @@ def _bounds_sentences(measure: str, part: Mapping[str, Any]) -> list[str]:
         inner = f"from {number(one['lower_found'])} to {number(one['upper_found'])}"
         if one["verdict"] == DETERMINED:
             lines.append(f"{first} and {second} keep their order under every completion: {less} is {outer}")
+        elif one["verdict"] == LEVEL:
+            lines.append(f"{first} and {second} are level in {measure} under every completion")
         elif one["verdict"] == UNDETERMINED:
             lines.append(
                 f"the order of {first} and {second} is not determined by the labels that are known: {less} is "

@@ -16,7 +16,7 @@ from rerankers.measures import evaluate, parse
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.scores import REASONS
 from rerankers.measures.worst_off import leximin, leximin_preference
-from rerankers.values import Rankings
+from rerankers.values import GroupAlignment, Rankings
 
 GROUP_NAMES = [
     *("NDKL", "NDKL(target='relevant')", "rND(step=2)", "rKL(step=1)@4", "rRD(step=2)", "GF", "GFR(decay='rbp',p=.6)"),
@@ -44,6 +44,19 @@ def test_one_document_no_groups_one_group_and_all_unknown(name: str) -> None:
                 row = evaluate({"q": run}, {"q": grades}, groups, measures=name).to_pylist()[0]
                 assert (row["value"] is None) == (row["reason"] in REASONS)
                 assert row["value"] is None or math.isfinite(row["value"])
+
+
+@pytest.mark.parametrize("unknown", ["drop", "spread"])
+@pytest.mark.parametrize("name", [*GROUP_NAMES, "AWRF", "group_EEL", "group_EET", "group_out_of_bounds@2"])
+def test_no_label_is_known_and_none_is_counted(name: str, unknown: str) -> None:
+    made = world(2)
+    nothing = GroupAlignment.of_entries(
+        "economy", (), np.empty(0, int), np.empty(0, int), np.empty(0), next(iter(made.groups.values())).n_docs
+    )
+    evaluation = replace(evaluation_of(made), groups={"economy": nothing.resolve(unknown)})
+    scores = parse(name).per_unit(evaluation)
+    assert np.all(np.isnan(scores.value))
+    assert {REASONS[code] for code in scores.reason} == {"no_groups"}
 
 
 def test_values_of_one_group_are_those_of_perfect_fairness() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rerankers._base.errors import ConfigError, InputError
 from rerankers.measures.unknown_labels import (
     DETERMINED,
-    OPEN,
+    LEVEL,
     UNDETERMINED,
     Bounds,
     GroupForm,
@@ -236,7 +236,7 @@ def test_order_of_two_systems() -> None:
         pytest.approx(max(by_hand)),
     )
     assert order.verdict == (UNDETERMINED if min(by_hand) < 0 < max(by_hand) else DETERMINED)
-    assert order_of(first, first, alignment).verdict == OPEN
+    assert order_of(first, first, alignment).verdict == LEVEL
 
 
 @settings(max_examples=40)

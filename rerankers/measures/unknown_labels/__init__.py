@@ -20,11 +20,12 @@ from rerankers.measures.unknown_labels.flips import FlipPath, Sweep, flip_sweep
 from rerankers.measures.unknown_labels.form import MEASURES, GroupForm, difference_form, group_form
 from rerankers.measures.unknown_labels.labels import alignment_of, hard_labels, with_unknown
 from rerankers.measures.unknown_labels.moments import Moments
-from rerankers.measures.unknown_labels.order import DETERMINED, OPEN, UNDETERMINED, Order, order_of
+from rerankers.measures.unknown_labels.order import DETERMINED, LEVEL, OPEN, UNDETERMINED, Order, order_of
 from rerankers.measures.unknown_labels.shares import ShareBounds, share_bounds
 
 __all__ = [
     "DETERMINED",
+    "LEVEL",
     "MEASURES",
     "OPEN",
     "UNDETERMINED",

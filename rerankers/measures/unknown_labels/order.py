@@ -12,7 +12,7 @@ from rerankers.measures.unknown_labels.products import EXACT
 if TYPE_CHECKING:
     from rerankers.values import GroupAlignment
 
-DETERMINED, UNDETERMINED, OPEN = "determined", "not determined", "open"
+DETERMINED, UNDETERMINED, OPEN, LEVEL = "determined", "not determined", "open", "level"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Order:
     ----------
     verdict
         ``determined``: the difference has one sign under every completion; ``not determined``: two completions, with
-        one label a document, have been found under which it has different signs; ``open``: neither is known.
+        one label a document, have been found under which it has different signs; ``level``: it is 0 under every
+        completion; ``open``: none of these is known.
     difference
         bounds of the mean over queries of the first's value less the second's, both under the same completion.
     """
@@ -46,6 +47,8 @@ def order_of(
         as `difference_form` and `completion_bounds`.
     """
     difference = completion_bounds(difference_form(one, two), alignment, none, exact).mean
+    if difference.lower == difference.upper == 0:
+        return Order(LEVEL, difference)
     if difference.lower > 0 or difference.upper < 0:
         return Order(DETERMINED, difference)
     if difference.lower_found < 0 < difference.upper_found:
