@@ -58,6 +58,17 @@ class JobResults:
         rows = self.table.filter(pc.equal(self.table["system"], names[0])) if names else self.table
         return tuple(sorted(rows["unit"].unique().to_pylist()))
 
+    @property
+    def collection(self) -> str | None:
+        """The fingerprint of the test collection, where ``metadata.yaml`` has one: `evaluate` knows none."""
+        import yaml
+
+        try:
+            found = yaml.safe_load((self.folder / "metadata.yaml").read_text(encoding="utf-8"))
+            return str(found["data"]["test collection"]["fingerprint"])
+        except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+            return None
+
 
 def read_results(folder: Path) -> JobResults:
     """Read the results of ``run`` or ``evaluate``.
@@ -161,7 +172,7 @@ ASPECTS: Mapping[str, Callable[[JobResults], Any]] = {
     "preset": lambda job: job.preset or "no preset",
     "tier": lambda job: job.tier,
     "options": lambda job: _measured(job.options),
-    "queries": lambda job: job.units,
+    "queries": lambda job: (job.units, job.collection),
 }
 """What results must have in common, unless ``mix`` names it."""
 
@@ -216,9 +227,12 @@ def _difference(aspect: str, one: Any, two: Any) -> str | None:
             if key in two and one[key] != two[key]:
                 return f"option {key} is {two[key]} and {one[key]}"
         return None
-    if one == two:
-        return None
-    return f"{len(two):,} and {len(one):,} other queries" if aspect == "queries" else f"{aspect} is {two} and {one}"
+    if aspect == "queries":
+        (units, collection), (others, other) = one, two
+        if units != others:
+            return f"{len(others):,} and {len(units):,} other queries"
+        return "other test collections" if collection and other and collection != other else None
+    return None if one == two else f"{aspect} is {two} and {one}"
 
 
 def _shown(name: str, job: JobResults, jobs: Sequence[JobResults]) -> str:

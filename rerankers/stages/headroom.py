@@ -136,6 +136,9 @@ def headroom(job: HeadroomJob, groups: Mapping[str, Any] | None = None) -> dict[
     """
     jobs = [read_results(folder) for folder in expanded(job.results)]
     collection = job.collection.load()
+    for one in jobs:
+        if one.collection not in (None, collection.fingerprint):
+            raise ConfigError(f"{one.folder}: results of another test collection than {collection.name} as it is here")
     retrieved = job.retriever.retrieve(collection, job.cache)
     known = collection.over(retrieved.docs)
     aligned = job.groups.align(known)

@@ -94,6 +94,20 @@ def test_runs_of_one_name_carry_their_folder_and_anchors_that_differ_too(command
     assert "two runs are called 'a/pl'" in err
 
 
+def test_test_collections_that_differ_though_their_queries_are_called_alike(command: Run, here: Path) -> None:
+    for name, mark in (("a", "one"), ("b", "two"), ("c", "one"), ("d", None)):
+        results(here / name, {name: {"EEL": 0.1}})
+        if mark:
+            (here / name / "metadata.yaml").write_text(f"data: {{test collection: {{name: x, fingerprint: {mark}}}}}\n")
+    (here / "d" / "metadata.yaml").write_text("[damaged")
+    code, _, err = command("compare", "a", "b")
+    assert code == 2
+    assert "other test collections" in err
+    assert "mix=[queries]" in err
+    for words in (("b", "mix=[queries]"), ("c",), ("d",)):
+        assert command("compare", "a", *words)[0] == 0
+
+
 def test_a_run_named_twice_stands_once(command: Run, here: Path) -> None:
     results(here / "a", {"pl": {"EEL": 0.1}})
     code, out, _ = command("compare", "a", "a")

@@ -76,6 +76,10 @@ def test_the_command(words: list[str], tmp_path: Path, capsys: pytest.CaptureFix
     assert "new|er" in shown
     (picture,) = (out / "figures").glob("*.png")
     assert f"](figures/{picture.name})" in text
+    (made / "metadata.yaml").write_text("data: {test collection: {name: x, fingerprint: y}}\n")
+    assert main(["headroom", *words, *asked]) == 2
+    assert "made: results of another test collection" in capsys.readouterr().err
+    (made / "metadata.yaml").unlink()
     again = tmp_path / "again"
     assert main(["headroom", *words, *asked[:-1], f"output={again}"]) == 0
     first, second = (json.loads((path / "headroom.json").read_text()) for path in (out, again))
