@@ -32,6 +32,10 @@ SHARP = 1e-9
 """Bounds closer than this part of the larger one count as attained."""
 
 
+SEARCHED = 256
+"""Branches held open where a query is solved again and again, by a search that proves nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What a value can be over all completions.
@@ -125,8 +129,9 @@ def completion_bounds(
     solver = _Solver(exact, points, branches)
     least, greatest = [solver.least(one) for one in problems], [solver.greatest(one) for one in problems]
     _, occurrences = np.unique(np.concatenate([np.zeros(0, np.int64), *documents]), return_counts=True)
-    low = consistent(problems, documents, least, 1, solver.least)
-    high = consistent(problems, documents, greatest, -1, solver.greatest)
+    quick = _Solver(exact, points, min(branches, SEARCHED))
+    low = consistent(problems, documents, least, 1, solver.least, quick.least)
+    high = consistent(problems, documents, greatest, -1, solver.greatest, quick.greatest)
     lower, upper = _array([one.bound for one in least]), _array([one.bound for one in greatest])
     return QueryBounds(
         lower=lower,

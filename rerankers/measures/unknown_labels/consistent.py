@@ -53,6 +53,7 @@ def consistent(
     extremes: Sequence[Extreme],
     sign: int,
     solve: Solver,
+    quick: Solver | None = None,
 ) -> Consistent:
     """Return the least (``sign`` 1) or greatest (-1) sum over queries under one label for each document.
 
@@ -64,6 +65,8 @@ def consistent(
         of each query by itself.
     sign, solve
         which extreme, and what finds it in one query.
+    quick
+        the same without proof, for searches; None takes ``solve``.
     """
     bound, found = (np.array([getattr(one, part) for one in extremes], dtype=float) for part in ("bound", "found"))
     codes, times = np.unique(np.concatenate([np.zeros(0, np.int64), *documents]), return_counts=True)
@@ -77,7 +80,7 @@ def consistent(
         if solved <= SOLVED and choices ** len(common) <= LABELLINGS:
             bound[queries], found[queries] = _compared(part, common, sign, solve)
         else:
-            found[queries] = _searched(part, [extremes[query].choice for query in queries], sign, solve)
+            found[queries] = _searched(part, [extremes[query].choice for query in queries], sign, quick or solve)
     return Consistent(bound, found)
 
 
