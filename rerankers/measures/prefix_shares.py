@@ -178,7 +178,7 @@ class _PrefixParity(RankedGroupMeasure):
             choose(f"measure {measure}, protected", str(asked), names)
             chosen = slice(names.index(str(asked)), names.index(str(asked)) + 1)
         overall, known = group_target(evaluation, attribute, "population")
-        there = (overall > 0)[:, chosen] if asked is None else np.ones((len(overall), 1), dtype=np.bool_)
+        there = (overall > 0)[:, chosen]
         highest = evaluation.once(
             ("highest", cls.name, attribute, step),
             lambda: _highest_by_row(evaluation, attribute, overall, cls.name, step),
@@ -206,7 +206,7 @@ class _PrefixParity(RankedGroupMeasure):
             average,
             ("query_not_judged", ~evaluation.query_judged),
             ("no_ranked_document", ~(filled & reached)),
-            ("no_groups", ~known),
+            ("no_groups", ~(known & there.any(axis=1))),  # none of the asked groups has a document
         )
 
 

@@ -110,3 +110,11 @@ def test_functions_are_found_in_the_package_when_they_are_asked_for() -> None:
         assert callable(getattr(package, name))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = package.nothing
+
+
+def test_a_protected_group_without_a_document_of_the_query_has_no_value() -> None:
+    run = {"q1": [["a", "b", "c"]], "q2": [["c", "d", "e"]]}
+    qrels = {"q1": {"a": 1, "b": 0, "c": 0}, "q2": {"c": 1, "d": 0, "e": 0}}
+    groups = {"a": "x", "b": "x", "c": "y", "d": "z", "e": "z"}
+    found = evaluate(run, qrels, groups, measures="rND(protected='x',step=1)").to_pylist()
+    assert [row["reason"] for row in found] == [None, "no_groups"]
