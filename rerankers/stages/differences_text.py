@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NOTHING = "-"
 MOST_LINES = 40
 """Rows on the terminal; where there are more, those that stand out."""
-HEADER = ("measure", "run", "less", "difference", "interval", "p", "max-T p", "Holm p")
+HEADER = ("measure", "run", "minus", "difference", "interval", "p", "max-T p", "Holm p")
 SAME = ("not lower", "same")
 CSV_HEADER = (
     "measure", "run", "baseline", "difference", "low", "high", "units", "p", "p_max_t", "p_holm", "margin",

@@ -71,7 +71,7 @@ def worse_than_first_stage(table: pa.Table) -> list[str]:
         return []
     return [
         f"ranked by the model alone, utility is {own:.4f}, by the first stage {first:.4f}: on queries that it has not "
-        "seen, the model loses. More training queries, fewer features or model=additive may help"
+        "seen, the model loses. More training queries, fewer features or another model (additive, lightgbm) may help"
     ]
 
 
