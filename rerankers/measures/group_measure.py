@@ -90,8 +90,10 @@ def attribute_of(measure: Measure, evaluation: Evaluation) -> str | None:
 
 
 def has_groups(evaluation: Evaluation, attribute: object) -> bool:
-    """Return whether an attribute is there and has a group: it has none where no label is known and none is counted."""
-    return attribute in evaluation.groups and bool(evaluation.groups[str(attribute)].groups)
+    """Return whether an attribute is there and some document is in a group: none is where no label is known or counted."""
+    if attribute not in evaluation.groups:
+        return False
+    return bool(evaluation.groups[str(attribute)].weight.max(initial=0.0) > 0)
 
 
 def group_target(evaluation: Evaluation, attribute: str, word: str) -> tuple[Floats, NDArray[np.bool_]]:

@@ -46,12 +46,14 @@ def test_one_document_no_groups_one_group_and_all_unknown(name: str) -> None:
                 assert row["value"] is None or math.isfinite(row["value"])
 
 
-@pytest.mark.parametrize("unknown", ["drop", "spread"])
+@pytest.mark.parametrize(
+    ("groups", "unknown"), [((), "drop"), ((), "spread"), (("x", "y"), "drop")]
+)  # named, perhaps, but no document is in one
 @pytest.mark.parametrize("name", [*GROUP_NAMES, "AWRF", "group_EEL", "group_EET", "group_out_of_bounds@2"])
-def test_no_label_is_known_and_none_is_counted(name: str, unknown: str) -> None:
+def test_no_label_is_known_and_none_is_counted(name: str, groups: tuple[str, ...], unknown: str) -> None:
     made = world(2)
     nothing = GroupAlignment.of_entries(
-        "economy", (), np.empty(0, int), np.empty(0, int), np.empty(0), next(iter(made.groups.values())).n_docs
+        "economy", groups, np.empty(0, int), np.empty(0, int), np.empty(0), next(iter(made.groups.values())).n_docs
     )
     evaluation = replace(evaluation_of(made), groups={"economy": nothing.resolve(unknown)})
     scores = parse(name).per_unit(evaluation)
