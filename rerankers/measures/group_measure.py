@@ -90,7 +90,7 @@ def attribute_of(measure: Measure, evaluation: Evaluation) -> str | None:
 
 
 def has_groups(evaluation: Evaluation, attribute: object) -> bool:
-    """Return whether an attribute is there and some document is in a group: none is where no label is known or counted."""
+    """Return whether an attribute is there and some document is in a group, be it the unknown one."""
     if attribute not in evaluation.groups:
         return False
     return bool(evaluation.groups[str(attribute)].weight.max(initial=0.0) > 0)
