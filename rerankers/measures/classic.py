@@ -43,6 +43,15 @@ def _scores(evaluation: Evaluation, value: NDArray[np.float64], nothing: NDArray
     return Scores.of(value, ("query_not_judged", ~evaluation.query_judged), ("no_relevant_document", nothing))
 
 
+def ideal_dcg(evaluation: Evaluation, cutoff: int | None) -> NDArray[np.float64]:
+    """Return the discounted cumulative gain of the judged grades in descending order, float64 (B,)."""
+    row = evaluation.over.row_index
+    best = np.lexsort((-evaluation.grade, row))
+    place = np.arange(len(best)) - evaluation.over.indptr[row]
+    inside = place < (len(best) if cutoff is None else cutoff)
+    return evaluation.per_row(np.where(inside, evaluation.grade[best] * discount(place), 0.0))
+
+
 class NDCG(Definition):
     """Discounted cumulative gain over that of the best ranking (Järvelin & Kekäläinen 2002), gain = grade."""
 
@@ -54,11 +63,7 @@ class NDCG(Definition):
         """Σ grade / log2(r + 2) over the first k ranks, over the same sum of the judged grades in descending order."""
         hits = evaluation.hits.above(measure.cutoff)
         gained = hits.per_row(hits.grade * discount(hits.rank))
-        row = evaluation.over.row_index
-        best = np.lexsort((-evaluation.grade, row))
-        place = np.arange(len(best)) - evaluation.over.indptr[row]
-        inside = place < (len(best) if measure.cutoff is None else measure.cutoff)
-        ideal = evaluation.per_row(np.where(inside, evaluation.grade[best] * discount(place), 0.0))
+        ideal = ideal_dcg(evaluation, measure.cutoff)
         nothing = ideal == 0
         return _scores(evaluation, gained / np.where(nothing, 1.0, ideal), nothing)
 

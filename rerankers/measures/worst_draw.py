@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers.measures import over_draws
-from rerankers.measures.classic import discount
+from rerankers.measures.classic import discount, ideal_dcg
 from rerankers.measures.definition import Definition, Parameter
 from rerankers.measures.group_share import draws_for
 from rerankers.measures.scores import Scores
@@ -50,10 +50,6 @@ def ndcg_of_rankings(evaluation: Evaluation, cutoff: int | None) -> tuple[NDArra
     """
     hits = evaluation.hits.above(cutoff)
     gained = np.bincount(hits.ranking, weights=hits.grade * discount(hits.rank), minlength=len(hits.rankings))
-    row, over = evaluation.over.row_index, evaluation.over
-    best = np.lexsort((-evaluation.grade, row))
-    place = np.arange(over.nnz) - over.indptr[row]
-    inside = place < (over.nnz if cutoff is None else cutoff)
-    ideal = evaluation.per_row(np.where(inside, evaluation.grade[best] * discount(place), 0.0))
+    ideal = ideal_dcg(evaluation, cutoff)
     divisor = np.where(ideal > 0, ideal, 1.0)[hits.rankings.row_of_ranking]
     return gained / divisor, ideal

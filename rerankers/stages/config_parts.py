@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._conf import build
+from rerankers.collections import FileGroups
+from rerankers.collections.annotation_groups import AnnotationGroups
+from rerankers.collections.annotations import annotation_form
 from rerankers.report import terminal_table
 from rerankers.stages.results import MeasureOptions
 
@@ -44,6 +47,15 @@ def measure_options(config: Mapping[str, Any]) -> MeasureOptions:
     node = {"_target_": f"{MeasureOptions.__module__}.{MeasureOptions.__qualname__}", **config["measures"]}
     options: MeasureOptions = build(node, where="measures")
     return options
+
+
+def file_groups(node: Mapping[str, Any]) -> FileGroups | AnnotationGroups | None:
+    """Return what aligns a group file; the words are checked even where there is no file."""
+    path = node["path"] or ""
+    kind = AnnotationGroups if path and annotation_form(path) is not None else FileGroups
+    target = f"{kind.__module__}.{kind.__qualname__}"
+    groups: FileGroups | AnnotationGroups = build({"_target_": target, **node, "path": path}, where="groups")
+    return groups if path else None
 
 
 def whole_number(config: Mapping[str, Any], key: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,15 +9,13 @@ from typing import Any
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._conf import build
-from rerankers.collections import FileGroups
-from rerankers.collections.annotation_groups import AnnotationGroups
-from rerankers.collections.annotations import annotation_form
 from rerankers.ledger import Memory, SQLite
 from rerankers.stages.config_parts import (
     build_part,
     cache_folder,
     check_keys,
     command_line,
+    file_groups,
     measure_options,
     show,
     texts,
@@ -27,6 +24,7 @@ from rerankers.stages.config_parts import (
 from rerankers.stages.estimates import model_folder
 from rerankers.stages.evaluate import EvaluateJob, evaluate
 from rerankers.stages.preset import PresetJob, evaluate_preset
+from rerankers.stages.preset_options import refuse_superseded, with_groups
 from rerankers.stages.run import RunJob, run
 from rerankers.stages.validate import one_path
 from rerankers.tracks.preset import PRESETS, Inputs
@@ -36,14 +34,6 @@ RUN_KEYS = frozenset(
     f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger fit predicted".split()
 )
 EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets".split())
-SUPERSEDED = {
-    "browsing": {"_target_": "rerankers.exposure.GERR", "patience": 0.5, "satisfaction": 0.5, "cutoff": None},
-    "universe": "union",
-    "missing_query": "error",
-    "groups.unknown": "count",
-    "groups.mixed": "own_group",
-}
-"""Options whose place a preset's own take, with what they are unless somebody sets them."""
 
 
 def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str], name: str) -> None:
@@ -108,7 +98,7 @@ def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
     job = EvaluateJob(
         runs=[Path(one) for one in runs],
         qrels=Path(str(config["qrels"])),
-        groups=_file_groups(config["groups"]),
+        groups=file_groups(config["groups"]),
         missing_query=str(config["missing_query"]),
         universe=str(config["universe"]),
         browsing=build(config["browsing"], where="browsing"),
@@ -130,24 +120,9 @@ def _preset_job(config: Mapping[str, Any], words: Sequence[str]) -> PresetJob:
     preset = build(node, where="preset")
     if not callable(getattr(preset, "evaluate", None)):
         raise ConfigError(f"preset: found {type(preset).__name__}, which has no evaluate; expected a preset")
-    for option, usual in SUPERSEDED.items():
-        outer, _, inner = option.partition(".")
-        found = config[outer][inner] if inner else config[outer]
-        if found != usual:
-            raise ConfigError(
-                f"{option}: found {found!r}, which has no effect with preset={preset.name}. Leave it out, and look at "
-                "the options of the preset: fair-rerank evaluate preset=NAME --help"
-            )
+    refuse_superseded(config, preset.name)
     groups = config["groups"]
-    known = {item.name for item in dataclasses.fields(preset)}
-    given = {word: groups[word] for word in ("attribute", "order") if groups[word] is not None}
-    for word in given:
-        if word not in known:
-            raise ConfigError(f"groups.{word}: found {groups[word]!r}, which has no effect with preset={preset.name}")
-    if isinstance(given.get("attribute"), list):
-        raise ConfigError(f"groups.attribute: found {given['attribute']}; expected one attribute with a preset")
-    if given:
-        preset = dataclasses.replace(preset, **given)
+    preset = with_groups(preset, groups)
     files = {word: None if config[word] is None else Path(str(config[word])) for word in ("sequence", "targets")}
     measures = measure_options(config)
     inputs = Inputs(
@@ -159,15 +134,6 @@ def _preset_job(config: Mapping[str, Any], words: Sequence[str]) -> PresetJob:
         **files,
     )
     return PresetJob(preset, inputs, measures, config, command_line("evaluate", words))
-
-
-def _file_groups(node: Mapping[str, Any]) -> FileGroups | AnnotationGroups | None:
-    """Return what aligns a group file; the words are checked even where there is no file."""
-    path = node["path"] or ""
-    kind = AnnotationGroups if path and annotation_form(path) is not None else FileGroups
-    target = f"{kind.__module__}.{kind.__qualname__}"
-    groups: FileGroups | AnnotationGroups = build({"_target_": target, **node, "path": path}, where="groups")
-    return groups if path else None
 
 
 def _without_model(config: Mapping[str, Any]) -> tuple[Path | None, Mapping[str, Any]]:

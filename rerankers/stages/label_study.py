@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,16 +12,14 @@ import numpy as np
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
 from rerankers._conf import build
-from rerankers.collections import FileGroups
-from rerankers.collections.annotation_groups import AnnotationGroups
-from rerankers.collections.annotations import annotation_form
 from rerankers.measures.unknown_labels import MEASURES
-from rerankers.stages.config_parts import check_keys, command_line, texts, whole_number
+from rerankers.stages.config_parts import check_keys, command_line, file_groups, texts, whole_number
 from rerankers.stages.evaluate import EvaluateJob
 from rerankers.stages.label_inputs import LabelledRuns, runs_of_job, runs_of_preset
 from rerankers.stages.label_options import BoundsOptions, ConfusionOptions, DesignOptions, FlipOptions
 from rerankers.stages.label_results import Subject, bounds_study, confusion_study, design_study, flips_study
 from rerankers.stages.label_text import Told, told
+from rerankers.stages.preset_options import refuse_superseded, with_groups
 from rerankers.stages.results import MeasureOptions
 from rerankers.tracks.preset import Inputs
 from rerankers.tracks.trec2020 import Trec2020
@@ -38,8 +35,6 @@ OPTIONS: Mapping[str, Any] = {
 """Study -> its options, which are a section of the config."""
 _FILES = ("run", "qrels", "groups", "missing_query", "universe", "browsing", "measure", "seed", "output")
 KEYS = frozenset([*_FILES, "study", *OPTIONS])
-SUPERSEDED = {"universe": "union", "missing_query": "error", "groups.unknown": "count", "groups.mixed": "own_group"}
-"""Options whose place a preset's own take, with what they are unless somebody sets them."""
 
 
 def labels_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str]) -> None:
@@ -136,15 +131,13 @@ def _source(config: Mapping[str, Any]) -> LabelledRuns:
     if config.get("preset") is not None:
         inputs = Inputs(paths, Path(str(config["qrels"])), None if path is None else Path(path))
         return runs_of_preset(_preset(config, groups), inputs)
-    kind: Any = AnnotationGroups if path and annotation_form(path) is not None else FileGroups
     unknown = choose("groups.unknown", str(groups["unknown"]), UNKNOWN_POLICIES)
     # Counted as a group of their own, unknown documents can be told apart again.
-    node = {"_target_": f"{kind.__module__}.{kind.__qualname__}", **groups, "path": path or "", "unknown": "count"}
-    aligned = build(node, where="groups")
+    aligned = file_groups({**groups, "unknown": "count"})
     job = EvaluateJob(
         runs=paths,
         qrels=Path(str(config["qrels"])),
-        groups=aligned if path else None,
+        groups=aligned,
         missing_query=str(config["missing_query"]),
         universe=str(config["universe"]),
         browsing=build(config["browsing"], where="browsing"),
@@ -164,15 +157,8 @@ def _preset(config: Mapping[str, Any], groups: Mapping[str, Any]) -> Trec2020:
     if not isinstance(built, Trec2020):
         name = getattr(built, "name", built)
         raise ConfigError(f"preset: found {name}; expected one of 2020, whose loss is a sum over groups of documents")
-    for option, usual in SUPERSEDED.items():
-        outer, _, inner = option.partition(".")
-        found = config[outer][inner] if inner else config[outer]
-        if found != usual:
-            raise ConfigError(f"{option}: found {found!r}, which has no effect with preset={built.name}. Leave it out")
-    given = {word: groups[word] for word in ("attribute", "order") if groups[word] is not None}
-    if isinstance(given.get("attribute"), list):
-        raise ConfigError(f"groups.attribute: found {given['attribute']}; expected one attribute with a preset")
-    return dataclasses.replace(built, **given)
+    refuse_superseded(config, built.name)
+    return with_groups(built, groups)
 
 
 def _markdown(source: LabelledRuns, found: Mapping[str, Any], shown: Sequence[Told]) -> str:

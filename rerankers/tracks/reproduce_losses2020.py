@@ -31,8 +31,9 @@ def losses(outcome: Outcome, system: str) -> NDArray[np.float64]:
 
 def paired_t(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     """Return Student's t of the differences of two systems' losses over the queries (Student 1908)."""
-    difference = first - second
-    return float(difference.mean() / (difference.std(ddof=1) / np.sqrt(len(difference))))
+    from scipy.stats import ttest_rel
+
+    return float(ttest_rel(first, second).statistic)
 
 
 def detectable(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
