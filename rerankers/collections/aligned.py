@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rerankers.collections.lift import lift
@@ -25,10 +25,13 @@ class Aligned(Mapping[str, GroupAlignment]):
     counts
         ``{attribute}_documents_without_group`` and so on, the names of `lift` behind the attribute's; of files,
         those of `read_groups` as they are.
+    companions
+        what documents carry besides (`rerankers.values.companions`); not part of the mapping.
     """
 
     alignments: Mapping[str, GroupAlignment]
     counts: Counts
+    companions: Mapping[str, GroupAlignment] = field(default_factory=dict)
 
     def __getitem__(self, attribute: str) -> GroupAlignment:
         return self.alignments[attribute]

@@ -45,6 +45,9 @@ class Evaluation:
         attribute -> resolved alignment over the same document codes.
     options
         how it is judged.
+    companions
+        ``ATTRIBUTE:KIND`` -> what documents carry besides the groups of an attribute, over the same codes, such as
+        ``gender:neutrality``; see `rerankers.values.companions`. Their unknown part stays unknown.
 
     Raises
     ------
@@ -56,10 +59,16 @@ class Evaluation:
     judgments: Judgments
     groups: Mapping[str, GroupAlignment] = field(default_factory=lambda: MappingProxyType({}))
     options: Options = field(default_factory=Options)
+    companions: Mapping[str, GroupAlignment] = field(default_factory=lambda: MappingProxyType({}))
     _cache: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         highest = max(int(self.source.over.doc.max(initial=-1)), int(self.judgments.doc.max(initial=-1)))
+        for name, companion in self.companions.items():
+            if companion.n_docs <= highest:
+                raise ValueError(
+                    f"companions {name!r}: found {companion.n_docs} documents; expected at least {highest + 1}"
+                )
         for attribute, alignment in self.groups.items():
             if not alignment.resolved or alignment.n_docs <= highest:
                 raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rerankers.ledger import AUTHORS
@@ -100,6 +100,8 @@ class RerankBlock:
         who wrote what, for methods that keep accounts of authors.
     shown
         attribute -> alignment that the method sees in place of ``groups``; None where it sees those.
+    companions
+        what documents carry besides groups, for measures only.
     """
 
     name: str
@@ -111,6 +113,7 @@ class RerankBlock:
     target: Target | None = None
     authors: GroupAlignment | None = None
     shown: Mapping[str, GroupAlignment] | None = None
+    companions: Mapping[str, GroupAlignment] = field(default_factory=dict)
 
     def __call__(self, part: Part) -> Reranked:
         """Return the results of one block."""
@@ -130,9 +133,7 @@ class RerankBlock:
             logits(block),
         )
         evaluations = {self.name: own}
-        evaluations |= {
-            name: Evaluation(one, part.judgments, self.groups, self.options) for name, one in around.items()
-        }
+        evaluations |= {name: self._judged(one, part) for name, one in around.items()}
         result = collect(evaluations, self.queries, self.measures)
         watch.lap("measures, anchors")
         return Reranked(policy, draws, result, watch.seconds, counts)
@@ -143,11 +144,13 @@ class RerankBlock:
         Rankings that were served are themselves what is judged, equally weighted: nothing is drawn from them.
         """
         if part.served is not None:
-            served = Evaluation(part.served, part.judgments, self.groups, self.options)
-            return Mixture(part.served, part.stream), served, {}
+            return Mixture(part.served, part.stream), self._judged(part.served, part), {}
         policy, counts = answered(self.method, block)
         check_policy(policy, self.method, block)
-        return policy, Evaluation(policy, part.judgments, self.groups, self.options), counts
+        return policy, self._judged(policy, part), counts
+
+    def _judged(self, source: Policy | Rankings, part: Part) -> Evaluation:
+        return Evaluation(source, part.judgments, self.groups, self.options, self.companions)
 
 
 def seen_by(

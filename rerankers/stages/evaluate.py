@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,7 @@ class Judged:
     judgments: Judgments
     runs: Mapping[str, Rankings]
     groups: Mapping[str, GroupAlignment]
+    companions: Mapping[str, GroupAlignment] = field(default_factory=dict)
 
 
 def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
@@ -163,10 +164,11 @@ def bind_runs(job: EvaluateJob, runs: Mapping[str, Run]) -> tuple[Judged, dict[s
         unjudged = sum(q not in judged_only for q in run.qids)
         counts[f"run {name}"] = {**run.counts, **missing, "queries_not_judged": unjudged}
     groups: Mapping[str, GroupAlignment] = {}
+    companions: Mapping[str, GroupAlignment] = {}
     if job.groups is not None:
         aligned = job.groups.align_documents(docs)
-        groups, counts["groups"] = aligned.alignments, aligned.counts
-    return Judged(queries, docs, judgments, covered, groups), counts
+        groups, companions, counts["groups"] = aligned.alignments, aligned.companions, aligned.counts
+    return Judged(queries, docs, judgments, covered, groups, companions), counts
 
 
 def _recode(run: Run, queries: Ids, docs: Ids) -> Rankings:
@@ -189,7 +191,10 @@ def _blocks(judged: Judged, options: Options, measures: MeasureOptions) -> Itera
             for name, rankings in judged.runs.items()
         }
         sources |= anchors(part, mine, query_streams(judged.queries.take(part.query)), options.universe)
-        evaluations = {name: Evaluation(source, mine, judged.groups, options) for name, source in sources.items()}
+        evaluations = {
+            name: Evaluation(source, mine, judged.groups, options, judged.companions)
+            for name, source in sources.items()
+        }
         yield collect(evaluations, judged.queries, parsed)
 
 

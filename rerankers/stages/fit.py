@@ -161,6 +161,7 @@ class _Trials:
             self.pool.authors,
             self.options,
             list(self.measures.values()),
+            self.pool.companions,
         )
         bounds = block_bounds(self.pool.candidates.lengths * self.job.samples, 1, self.job.execution.block)
         parts = (self.pool.part(start, stop) for start, stop in bounds)
@@ -189,9 +190,10 @@ class _Block:
     authors: GroupAlignment | None
     options: Options
     measures: Sequence[Measure]
+    companions: Mapping[str, GroupAlignment]
 
     def __call__(self, part: Part) -> tuple[NDArray[np.float64], bool]:
-        evaluation = Evaluation(self._policy(part), part.judgments, self.groups, self.options)
+        evaluation = Evaluation(self._policy(part), part.judgments, self.groups, self.options, self.companions)
         values = [measure.per_unit(evaluation).value for measure in self.measures]
         return np.stack(values, axis=1), evaluation.estimated(self.options.model)
 

@@ -65,6 +65,7 @@ def prepare(job: RunJob, collection: Collection, watch: Stopwatch) -> Ground:
         aligned.alignments,
         _authors(job.method, known),
         None if predicted is None else predicted.alignments,
+        aligned.companions,
     )
     watch.lap("groups")
     estimates = _estimates(job, known, retrieved, aligned.alignments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +37,8 @@ class Pool:
         the rankings that were served, at least one a row of the candidates; None where methods make policies.
     predicted
         attribute -> alignment that methods see in place of ``groups``; None where they see those.
+    companions
+        what documents carry besides groups, for measures (`rerankers.values.companions`).
     """
 
     docs: Ids
@@ -48,6 +50,7 @@ class Pool:
     authors: GroupAlignment | None = None
     served: Rankings | None = None
     predicted: Mapping[str, GroupAlignment] | None = None
+    companions: Mapping[str, GroupAlignment] = field(default_factory=dict)
 
     @property
     def shown(self) -> Mapping[str, GroupAlignment]:
@@ -120,11 +123,21 @@ def make_pool(
     groups: Mapping[str, GroupAlignment],
     authors: GroupAlignment | None = None,
     predicted: Mapping[str, GroupAlignment] | None = None,
+    companions: Mapping[str, GroupAlignment] | None = None,
 ) -> Pool:
     """Keep the documents that occur; all arguments are coded by ``docs``."""
     used = _occurring(len(docs), candidates, judgments)
     if len(used) == len(docs):
-        return Pool(docs, topics, candidates, judgments, groups, authors=authors, predicted=predicted)
+        return Pool(
+            docs,
+            topics,
+            candidates,
+            judgments,
+            groups,
+            authors=authors,
+            predicted=predicted,
+            companions=companions or {},
+        )
     # A subset of sorted ids is sorted, so the order of codes, and with it every tie, stays.
     kept = Ids.of(docs.names.take(used), "document")
     recoder = np.full(len(docs), -1, dtype=np.int32)
@@ -137,6 +150,7 @@ def make_pool(
         _recoded(groups, docs, kept),
         authors=None if authors is None else authors.recode(docs, kept),
         predicted=None if predicted is None else _recoded(predicted, docs, kept),
+        companions=_recoded(companions or {}, docs, kept),
     )
 
 

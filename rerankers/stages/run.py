@@ -186,7 +186,16 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
     measures = job.measures.chosen(list(pool.groups))
     options = judging(job, pool)
     task = RerankBlock(
-        job.name, job.method, pool.topics.ids, measures, options, pool.groups, target, pool.authors, pool.predicted
+        job.name,
+        job.method,
+        pool.topics.ids,
+        measures,
+        options,
+        pool.groups,
+        target,
+        pool.authors,
+        pool.predicted,
+        pool.companions,
     )
     served = pool.served
     times = np.full(len(pool.candidates), job.samples) if served is None else served.counts

@@ -54,7 +54,9 @@ def measured(
         "plackett_luce": PlackettLuce().policy(block),
         **anchors(candidates, judgments, rows.stream, options.universe),
     }
-    evaluations = {name: Evaluation(one, judgments, pool.groups, options) for name, one in policies.items()}
+    evaluations = {
+        name: Evaluation(one, judgments, pool.groups, options, pool.companions) for name, one in policies.items()
+    }
     return collect(evaluations, pool.topics.ids, measures.chosen(list(pool.groups)))
 
 

@@ -1,0 +1,1 @@
+"""Language models that answer requests: any OpenAI-compatible server, a local one, a script; all replayable."""

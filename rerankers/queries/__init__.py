@@ -1,0 +1,1 @@
+"""Other queries for the same need: balanced recommendations, and variants for pooling."""
