@@ -12,14 +12,20 @@ HEADER = {
     "run": "fair-rerank run: retrieve, rerank, draw rankings, measure their expected exposure, report.",
     "choose": "fair-rerank choose: questions about what is fair, and the config of run that the answers stand for.",
     "train": "fair-rerank train: learn a scorer of candidates from judged queries.",
+    "label": "fair-rerank label: whom texts speak of, by word lists, a language model, given labels or votes.",
+    "agreement": "fair-rerank agreement: how far labels of texts agree with true ones, and labellers with each other.",
     "labels": "fair-rerank labels: what unknown, wrong or sampled group labels leave of a result.",
+    "presence": "fair-rerank presence: which groups retrieved texts speak about, and what balancing them costs.",
     "evaluate": "fair-rerank evaluate: judge run files against qrels (and groups).",
     "submit": "fair-rerank submit: write the submission to a TREC Fair Ranking track from a run or a policy.",
     "validate": "fair-rerank validate: check a submission to a TREC Fair Ranking track.",
     "compare": "fair-rerank compare: the results of several jobs in one table, and among published runs.",
     "power": "fair-rerank power: what comparisons over stored results can find, and what it would take.",
     "headroom": "fair-rerank headroom: what the first stage leaves possible, whatever reranks it.",
+    "recommend": "fair-rerank recommend: other queries, relevant to the original and better balanced over groups.",
+    "variants": "fair-rerank variants: several queries for each topic: what they share, find and show of the groups.",
     "meta": "fair-rerank meta: whether measures agree on the order of systems, whatever is assumed.",
+    "kit": "fair-rerank kit: what measures of gender presence are worth: properties, and agreement with people.",
     "reproduce": "fair-rerank reproduce: published numbers beside ours, from the data that is there.",
 }
 
@@ -32,8 +38,19 @@ Change a line:     fair-rerank run method.temperature=0.5 samples=50 output=outp
 Choose an option:  fair-rerank run method=uniform groups=none
 Sweep:             fair-rerank run --multirun method=plackett_luce,uniform
 Your own configs:  fair-rerank run --config-dir mine method=mine""",
+    "label": """\
+Example:           fair-rerank label labeller=lexical_majority input=docs.jsonl output=labels.jsonl
+Own words:         fair-rerank label labeller.lexicon=words.csv input=docs.jsonl output=labels.jsonl
+By a model:        fair-rerank label labeller=llm llm=openai llm.model=NAME input=docs.jsonl output=labels.jsonl
+Columns of a CSV:  fair-rerank label input=docs.csv output=labels.jsonl id_field=d_id text_field=document""",
+    "agreement": """\
+Example:           fair-rerank agreement truth=truth.csv labels=[words:a.jsonl,model:b.jsonl] output=outputs/agreement""",
     "labels": """\
 Example:           fair-rerank labels run=[a.run,b.run] qrels=qrels.txt groups=groups.csv study=[bounds,flips]""",
+    "presence": """\
+Example:           fair-rerank presence collection=grep_biasir collection.path=DIR output=outputs/presence
+Other labels:      fair-rerank presence groups.labeller=lexical_neutrality
+From a file:       fair-rerank presence groups=labels groups.path=labels.jsonl""",
     "choose": """\
 The questions:     fair-rerank choose
 Example:           fair-rerank choose definition=merit unit=groups labels=given output=mine name=fair
@@ -66,6 +83,22 @@ Seeds of a run:    fair-rerank power outputs/seeds differences=[0.02] precision=
     "headroom": """\
 Example:           fair-rerank headroom experiment=cacm collection.path=DIR depths=[10,100,1000] output=outputs/headroom
 Of runs:           fair-rerank headroom results=[outputs/a,outputs/b] depth_for=0.9 depth_for_loss=0.1""",
+    "recommend": """\
+Of a query:        fair-rerank recommend query="solar power" groups=[economy,access] output=outputs/recommended
+Of topics:         fair-rerank recommend topics=[1,2,3] generator=[rm3,embedding] targets=population budget=30
+By a model:        fair-rerank recommend generator=[neighbours_llm,rm3] llm=openai llm.base_url=URL llm.model=NAME
+Your candidates:   fair-rerank recommend generator=list generator.list.path=candidates.tsv groups=groups.csv""",
+    "variants": """\
+Texts only:        fair-rerank variants sets=[human:uqv.txt,model:gpt.csv] exclude_topics=[UQV100.075]
+With documents:    fair-rerank variants collection=jsonl collection.path=DIR sets=[human:topics:query+title,model:FILE]
+Of runs:           fair-rerank variants sets=[human:a.txt,model:b.jsonl] runs=[human:a.run,model:b.run] qrels=qrels.txt
+By a model:        fair-rerank variants collection=jsonl collection.path=DIR sets=[human:topics:query] \\
+                       generate=[cold:0,warm:1] generation.completions=3 llm=openai llm.base_url=URL llm.model=NAME
+Fair reranking:    fair-rerank variants experiment=cacm collection.path=DIR sets=[human:FILE] method=kl_tilt""",
+    "kit": """\
+Properties:        fair-rerank kit study=axioms measures=[CWEx@10,NFaiRR@10,TExFAIR@10] output=outputs/axioms
+Pairs to judge:    fair-rerank kit study=template labels=labels.jsonl texts=docs.jsonl judges=3 output=pairs.csv
+Their answers:     fair-rerank kit study=judged input=pairs.csv output=outputs/judged""",
     "meta": """\
 Example:           fair-rerank meta outputs/a outputs/b outputs/c attribute=economy output=outputs/meta
 Run files:         fair-rerank meta a.run b.run qrels=qrels.txt groups=groups.csv measures=[group_EEL,NDKL@20,DP]""",

@@ -24,10 +24,23 @@ PATHS = SINGLE | {
     "input",
     "data",
     "results",
+    "texts",
+    "template",
+    "truth",
+    "labels",
+    "lexicon",
+    "prompt",
+    "label_set",
+    "voters",
+    "sets",
+    "generate",
+    "backstory",
+    "topic_names",
+    "exclude_topics",
 }
 """Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
 
-LISTS = frozenset({"measures.names"})
+LISTS = frozenset({"measures.names", "alternatives.methods"})
 """Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""
 
 RENAMED = {
@@ -38,6 +51,8 @@ RENAMED = {
     "compare": {"measures": "measures.names", "clusters": "clusters.path"},
     "power": {"measures": "measures.names"},
     "meta": {"groups": "groups.path", "measures": "measures.names"},
+    "kit": {"measures": "measures.names"},
+    "presence": {"measures": "measures.names"},
 }
 """``groups`` and ``measures`` choose an option in ``run``; elsewhere they name a file, and measures. Hydra takes the
 bare word for an option."""

@@ -32,8 +32,14 @@ fair-rerank COMMAND [overrides...]
   compare    the results of several jobs in one table, and among the published runs of a track
   power      what comparisons over stored results can find, and the queries and draws it would take
   headroom   what the first stage leaves possible: recall by group, least losses, depths needed
+  label      whom texts speak of: by word lists, a language model, given labels or votes
+  agreement  how far labels of texts agree with true ones, and labellers with each other
+  presence   which groups retrieved texts speak about, and what balancing them costs
+  recommend  other queries, relevant to the original and better balanced over groups
+  variants   several queries for each topic, from people or a model: what they share, find and show
   labels     what unknown, wrong or sampled group labels leave of a result
   meta       whether measures agree on the order of systems, whatever is assumed
+  kit        what measures of gender presence are worth: their properties, and agreement with people
   reproduce  published numbers beside ours, from the data that is there
   ledger     show the ledger of a run with ledger=sqlite, or merge several
   doctor     say what is wrong with this installation and what to type
@@ -139,6 +145,13 @@ def _with_names(words: list[str]) -> list[str]:
     return [re.sub(r"^(collection|retriever)=", r"\1.name=", word) for word in words]
 
 
+def _with_groups(words: list[str]) -> list[str]:
+    """Write out groups that are names of attributes, or a file, where Hydra would look for an option."""
+    from rerankers.stages.recommend_words import written
+
+    return written(words)
+
+
 def _choose(words: list[str]) -> int:
     """Answer with the questions where nothing is answered."""
     if words:
@@ -172,8 +185,14 @@ STAGES = {
     "compare": Stage("compare:compare_from_config", written=_with_folders),
     "power": Stage("power:power_from_config", written=_with_folders),
     "headroom": Stage("headroom:headroom_from_config", _OF_JOB),
+    "label": Stage("label:label_from_config"),
+    "agreement": Stage("agreement:agreement_from_config", _OF_JOB),
     "labels": Stage("label_study:labels_from_config", _OF_JOB),
+    "presence": Stage("presence_config:presence_from_config", _OF_JOB),
+    "recommend": Stage("recommend:recommend_from_config", _OF_JOB, _with_groups),
+    "variants": Stage("variants:variants_from_config", (*_OF_JOB, "method")),
     "meta": Stage("meta:meta_from_config", written=_with_axes),
+    "kit": Stage("judged_rankings:kit_from_config"),
     "reproduce": Stage("reproduce:reproduce_from_config"),
 }
 OTHERS: dict[str, Callable[[list[str]], int]] = {"choose": _choose, "ledger": _ledger, "doctor": _doctor}

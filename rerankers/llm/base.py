@@ -61,7 +61,8 @@ class Reply:
     cached
         whether it was found in the cache.
     error
-        ``""``, or why there is no text: ``http_error``, ``timeout``, ``refusal``, ``budget``, ``dry_run``.
+        ``""``, or why there is no text: ``http_error``, ``timeout``, ``refusal``, ``budget``, ``dry_run``,
+        ``too_long`` (for a local model).
     detail
         what the server said of the error; never a key or a header.
     """

@@ -38,17 +38,26 @@ if TYPE_CHECKING:
 
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.attention import iaa
+    from rerankers.measures.cwex_pool import ncwex
+    from rerankers.measures.cwex_score import cwex, cwex_of_draws, cwex_sweep
     from rerankers.measures.fairweb import gfr
     from rerankers.measures.front_distance import pareto_distance
     from rerankers.measures.joint_exposure import jme
+    from rerankers.measures.neutrality_measures import nfairr
     from rerankers.measures.pairs import favoured_pairs
     from rerankers.measures.prefix_divergence import ndkl
     from rerankers.measures.prefix_shares import prefix_parity
     from rerankers.measures.rank_overlap import rbo
     from rerankers.measures.rate_parity import group_rates, unequal
+    from rerankers.measures.texfair_score import texfair
+    from rerankers.measures.word_magnitudes import arab, magnitudes
     from rerankers.measures.worst_off import leximin, leximin_preference, lexirecall
 
 _LATER = {
+    "arab": "word_magnitudes",
+    "cwex": "cwex_score",
+    "cwex_of_draws": "cwex_score",
+    "cwex_sweep": "cwex_score",
     "favoured_pairs": "pairs",
     "gfr": "fairweb",
     "group_rates": "rate_parity",
@@ -57,17 +66,25 @@ _LATER = {
     "leximin": "worst_off",
     "leximin_preference": "worst_off",
     "lexirecall": "worst_off",
+    "magnitudes": "word_magnitudes",
+    "ncwex": "cwex_pool",
     "ndkl": "prefix_divergence",
+    "nfairr": "neutrality_measures",
     "pareto_distance": "front_distance",
     "prefix_parity": "prefix_shares",
     "rbo": "rank_overlap",
+    "texfair": "texfair_score",
     "unequal": "rate_parity",
 }
 """Function -> module, imported when first used."""
 
 __all__ = [
     "Measure",
+    "arab",
     "awrf",
+    "cwex",
+    "cwex_of_draws",
+    "cwex_sweep",
     "evaluate",
     "favoured_pairs",
     "gfr",
@@ -78,12 +95,16 @@ __all__ = [
     "leximin",
     "leximin_preference",
     "lexirecall",
+    "magnitudes",
+    "ncwex",
     "ndkl",
+    "nfairr",
     "pareto_distance",
     "parse",
     "parse_many",
     "prefix_parity",
     "rbo",
+    "texfair",
     "unequal",
 ]
 

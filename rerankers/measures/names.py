@@ -62,6 +62,14 @@ TABLE: dict[str, str] = {
     "never_seen_count": "never_seen:NeverSeenCount",
     "worst_nDCG": "worst_draw:WorstNDCG",
     "consistency": "consistency:Consistency",
+    "CWEx": "presence_cwex:CWEx",
+    "nCWEx": "presence_cwex:NCWEx",
+    "FaiRR": "presence_neutral:FaiRR",
+    "NFaiRR": "presence_neutral:NFaiRR",
+    "RaB": "presence_words:RaB",
+    "ARaB": "presence_words:ARaB",
+    "nDRaB": "presence_words:NDRaB",
+    "TExFAIR": "presence_words:TExFAIR",
 }
 """Name -> module and class, imported when first used. A new measure is a class and a line here."""
 

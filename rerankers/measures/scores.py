@@ -17,6 +17,13 @@ REASONS = (
     "no_groups",
     "too_few_draws",
     "no_value_under_shuffled_labels",
+    "no_labels",
+    "unlabelled_document",
+    "mixed_labels",
+    "fewer_than_two_groups",
+    "one_value_in_pool",
+    "no_neutral_background",
+    "no_group_words",
 )
 
 

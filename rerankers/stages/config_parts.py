@@ -12,6 +12,8 @@ from rerankers._conf import build
 from rerankers.collections import FileGroups
 from rerankers.collections.annotation_groups import AnnotationGroups
 from rerankers.collections.annotations import annotation_form
+from rerankers.labels.groups import LabelFileGroups
+from rerankers.labels.label_records import is_label_file
 from rerankers.report import terminal_table
 from rerankers.stages.results import MeasureOptions
 
@@ -31,6 +33,8 @@ NEEDED = {
     "objective": "bind",
     "calibration": "fit",
     "fit": "choose",
+    "labeller": "label",
+    "llm": "session",
 }
 
 
@@ -49,13 +53,28 @@ def measure_options(config: Mapping[str, Any]) -> MeasureOptions:
     return options
 
 
-def file_groups(node: Mapping[str, Any]) -> FileGroups | AnnotationGroups | None:
+def file_groups(node: Mapping[str, Any]) -> FileGroups | AnnotationGroups | LabelFileGroups | None:
     """Return what aligns a group file; the words are checked even where there is no file."""
     path = node["path"] or ""
+    if path and is_label_file(path):
+        return _label_groups(node)
     kind = AnnotationGroups if path and annotation_form(path) is not None else FileGroups
     target = f"{kind.__module__}.{kind.__qualname__}"
     groups: FileGroups | AnnotationGroups = build({"_target_": target, **node, "path": path}, where="groups")
     return groups if path else None
+
+
+def _label_groups(node: Mapping[str, Any]) -> LabelFileGroups:
+    """Return what aligns a label file: one label a document, so that nothing is mixed, of one attribute."""
+    for key, usual in (("mixed", "own_group"), ("order", None)):
+        if node.get(key, usual) != usual:
+            raise ConfigError(f"groups.{key}: found {node[key]!r}, which has no effect: {node['path']} holds labels")
+    if isinstance(node["attribute"], list):
+        raise ConfigError(f"groups.attribute: found {node['attribute']}; expected one name for a label file")
+    given = {key: node[key] for key in ("path", "unknown", "attribute") if node[key] is not None}
+    target = f"{LabelFileGroups.__module__}.{LabelFileGroups.__qualname__}"
+    groups: LabelFileGroups = build({"_target_": target, **given}, where="groups")
+    return groups
 
 
 def whole_number(config: Mapping[str, Any], key: str) -> int:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rerankers.collections import FileGroups
     from rerankers.collections.annotation_groups import AnnotationGroups
     from rerankers.exposure.browsing import BrowsingModel
+    from rerankers.labels.groups import LabelFileGroups
     from rerankers.policies import Policy
     from rerankers.report import ReportData
     from rerankers.runs import Run
@@ -40,7 +41,7 @@ class EvaluateJob:
 
     runs: Sequence[Path]
     qrels: Path
-    groups: FileGroups | AnnotationGroups | None
+    groups: FileGroups | AnnotationGroups | LabelFileGroups | None
     missing_query: str
     universe: str
     browsing: BrowsingModel

@@ -29,8 +29,13 @@ BUILT = (
     "target",
     "ledger",
     "fit",
+    "llm",
+    "labeller",
+    "generator",
     *OF_TRAIN,
 )
+ROOTS = {"generator": "recommend", "llm": "label", "labeller": "label"}
+"""Commands of the groups that `run` does not have."""
 OF_ALL = {"method": ("model",), "objective": ("fairness_weight", "unfairness")}
 """Options of every choice of a group: stages take them out before it is built."""
 NEEDED = {
@@ -41,9 +46,16 @@ NEEDED = {
     ("collection", "trec_fair_2019"): {"path": "folder"},
     ("collection", "trec_fair_2020"): {"path": "folder"},
     ("retriever", "run_file"): {"run": "file.run"},
+    ("collection", "grep_biasir"): {"path": "folder"},
+    ("groups", "labels"): {"path": "labels.jsonl"},
     ("groups", "file"): {"path": "groups.csv"},
     ("groups", "annotations"): {"path": "merged-annotations.json"},
     ("groups", "author_field"): {"attribute": "cited", "field": "h_index", "at_least": 1},
+    ("llm", "openai"): {"model": "name"},
+    ("generator", "list"): {"path": "queries.tsv"},
+    ("generator", "variants"): {"path": "variants.csv"},
+    ("llm", "local"): {"model": "folder"},
+    ("labeller", "file"): {"path": "labels.csv"},
 }
 
 
@@ -59,13 +71,14 @@ def root_of(option: Path) -> str:
     if option.parts[0] == "experiment":
         defaults = yaml.safe_load((CONF / option).read_text()).get("defaults", [])
         chosen = {key.removeprefix("override /") for entry in defaults if isinstance(entry, dict) for key in entry}
-    return "train" if chosen & set(OF_TRAIN) else "run"
+    return "train" if chosen & set(OF_TRAIN) else ROOTS.get(option.parts[0], "run")
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=str)
 def test_every_option_composes_and_builds(option: Path) -> None:
     group, name = option.parts[0], option.stem
     node = composed(f"{group}={name}", root=root_of(option)).get(group)
+    node = node[name] if group == "generator" else node  # several at once, each under its name
     if group in BUILT:
         for key in OF_ALL.get(group, ()):
             node.pop(key)
@@ -84,7 +97,7 @@ def test_yaml_agrees_with_its_dataclass(option: Path) -> None:
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     injected = {"browsing"} if option.parts[0] == "objective" else set()  # the job's own browsing model
     assert set(node) == set(fields) - injected
-    if option.stem in ("cacm_P", "cacm_C", "positions", "topk_set", "pl_rank_3"):
+    if option.stem in ("cacm_P", "cacm_C", "positions", "topk_set", "pl_rank_3", "neighbours_llm", "keywords_llm"):
         return  # named choices of values
     for key, value in node.items():
         factory = fields[key].default_factory

@@ -1,0 +1,152 @@
+"""FaiRR and NFaiRR of neutralities: discounted neutrality of a ranking, beside the best a background set allows.
+
+FaiRR@k = Σ_{i≤n} n(d_i) / log2(1+i) with n = min(k, length), IFaiRR@k the same sum over the background's neutralities
+in descending order, NFaiRR = FaiRR / IFaiRR (Rekabsaz, Kopeinik & Schedl 2021).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rerankers._base.errors import InputError, choose
+from rerankers.measures.presence_lists import depth, log_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Neutralities = Sequence[float | None] | Mapping[Any, float | None]
+FORMS = ("corrected", "official")
+MISSING = ("error", "neutral", "drop")
+
+
+def nfairr(
+    neutrality: Neutralities,
+    background: Neutralities,
+    k: int | None,
+    form: str = "corrected",
+    *,
+    missing: str = "error",
+    clip: bool = False,
+) -> dict[str, Any]:
+    """Return NFaiRR of one ranking with its parts.
+
+    Parameters
+    ----------
+    neutrality
+        of the ranked documents, best rank first: values, or document -> value. None where there is no value.
+    background
+        of the set the ideal order is taken from, likewise and in any order. Where both are mappings, documents are
+        told apart by their ids; else ranked values count as part of the background as often as they occur in it.
+    k
+        depth; None for the whole ranking (and then the whole background for the ideal).
+    form
+        ``corrected``: the ideal is taken over background and ranking together, so that NFaiRR is at most 1 for
+        neutralities of at least 0, and the agnostic baseline stops at the size of that set. ``official``: the ideal is
+        that of the background alone (NFaiRR exceeds 1 where more neutral documents are ranked that it lacks), and the
+        baseline runs to k, however few documents there are.
+    missing
+        a document without a value: ``error``; ``neutral``: counts as 1, as in the published code; ``drop``: keeps its
+        rank and adds nothing, and is not part of the background.
+    clip
+        whether neutralities are brought into 0 to 1. They leave it for target shares that are not uniform.
+
+    Returns
+    -------
+    dict
+        ``nfairr``, ``fairr``, ``ideal``; ``agnostic``: the mean neutrality of the set times the weights of the ranks,
+        as of an order at random, and ``agnostic_nfairr``: the same over the ideal; counts ``outsiders`` (ranked within
+        k and not in the background), ``missing`` and ``outside_0_1`` (values, before any clipping); ``reason``: None,
+        or why nfairr is None: ``no_ranked_document``, ``no_neutral_background`` (the ideal is not above 0).
+
+    Raises
+    ------
+    InputError
+        for values that are not finite, and missing ones under ``error``.
+    ConfigError
+        for other words.
+    """
+    choose("form", form, FORMS)
+    choose("missing", missing, MISSING)
+    ranked, pool = _values("neutrality", neutrality), _values("background", background)
+    n = depth(k, len(ranked))
+    given = [value for value in [*(value for _, value in ranked), *(value for _, value in pool)] if value is not None]
+    lacking = sum(value is None for _, value in ranked[:n]) + sum(value is None for _, value in pool)
+    if lacking and missing == "error":
+        raise InputError.one(
+            "neutrality",
+            f"{lacking} documents without a value",
+            "a number each",
+            mend="Or missing='neutral' or 'drop'.",
+        )
+    by_id = isinstance(neutrality, Mapping) and isinstance(background, Mapping)
+    outsiders = _outsiders(ranked[:n], pool, by_id)
+    together = [*pool, *(ranked[place] for place in outsiders)] if form == "corrected" else pool
+    fill = 1.0 if missing == "neutral" else None
+    values = _filled([value for _, value in ranked[:n]], 1.0 if missing == "neutral" else 0.0, clip)
+    best = _filled([value for _, value in together if value is not None or fill is not None], 1.0, clip)
+    found = {
+        "outsiders": len(outsiders),
+        "missing": lacking,
+        "outside_0_1": sum(not 0.0 <= value <= 1.0 for value in given),
+    }
+    return _record(values, best, depth(k, max(len(best), 1)) if k is None else int(k), form) | found
+
+
+def _record(values: Floats, best: Floats, k: int, form: str) -> dict[str, Any]:
+    out: dict[str, Any] = dict.fromkeys(("nfairr", "fairr", "ideal", "agnostic", "agnostic_nfairr", "reason"))
+    out["ideal"] = ideal = ideal_fairr(best, k)
+    if len(best):
+        ranks = k if form == "official" else min(k, len(best))
+        out["agnostic"] = float(best.mean()) * float(log_weights(ranks).sum())
+    if len(values) == 0:
+        return out | {"reason": "no_ranked_document"}
+    out["fairr"] = fairr(values)
+    defined = ideal > 0 if form == "corrected" else ideal != 0
+    if not defined:
+        return out | {"reason": "no_neutral_background"}
+    agnostic = None if out["agnostic"] is None else out["agnostic"] / ideal
+    return out | {"nfairr": out["fairr"] / ideal, "agnostic_nfairr": agnostic}
+
+
+def fairr(values: Floats) -> float:
+    """Return Σ n(d_i) / log2(1+i) of neutralities by rank, float64 (n,)."""
+    return float(values @ log_weights(len(values)))
+
+
+def ideal_fairr(values: Floats, k: int) -> float:
+    """Return the largest FaiRR that k of these neutralities can have; all of them where there are fewer."""
+    return fairr(np.sort(values)[::-1][:k])
+
+
+def _values(name: str, given: Neutralities) -> list[tuple[Any, float | None]]:
+    """Return (document or None, value) pairs; the values are checked."""
+    items = list(given.items()) if isinstance(given, Mapping) else [(None, value) for value in given]
+    for doc, value in items:
+        if value is not None and not np.isfinite(float(value)):
+            raise InputError.one(f"{name}{'' if doc is None else f', {doc}'}", str(value), "a finite number, or None")
+    return [(doc, None if value is None else float(value)) for doc, value in items]
+
+
+def _outsiders(ranked: list[tuple[Any, float | None]], pool: list[tuple[Any, float | None]], by_id: bool) -> list[int]:
+    """Return the places of ranked documents that the background lacks."""
+    if by_id:
+        known = {doc for doc, _ in pool}
+        return [place for place, (doc, _) in enumerate(ranked) if doc not in known]
+    left = Counter(value for _, value in pool)
+    out = []
+    for place, (_, value) in enumerate(ranked):
+        left[value] -= 1
+        if left[value] < 0:
+            out.append(place)
+    return out
+
+
+def _filled(values: list[float | None], fill: float, clip: bool) -> Floats:
+    vector = np.array([fill if value is None else value for value in values], dtype=np.float64)
+    return np.clip(vector, 0.0, 1.0) if clip else vector

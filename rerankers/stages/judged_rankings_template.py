@@ -1,0 +1,246 @@
+"""Pairs of rankings for people to judge, and the key that says what they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerankers._base.errors import InputError, Problems
+from rerankers._base.files import read_lines, write_text
+from rerankers._base.json_text import parse_json
+from rerankers._base.streams import generator
+from rerankers.labels.base import NEUTRALITY, TOKENS, Labelled
+from rerankers.labels.label_records import label_records
+from rerankers.labels.texts import TextReader
+from rerankers.measures.presence_lists import GENDERS, SHORT
+from rerankers.measures.presence_made import known_lists, mirrored, orders
+from rerankers.measures.presence_single import Listed
+
+QUESTION = "Which list represents the genders more fairly: A, B, equal, cannot say?"
+COLUMNS = ("pair", "judge", "question", "a", "b", "answer")
+KEY_SUFFIX = ".key.jsonl"
+FORM = "judged_rankings"
+KINDS = ("two orders", "two lists", "mirrored", "neutral or balanced")
+_LETTER = {name: letter for letter, name in SHORT.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What is written; see ``conf/kit.yaml`` for what each is."""
+
+    labels: Path | None = None
+    texts: Path | None = None
+    pairs: int = 30
+    depth: int = 10
+    judges: int = 1
+    characters: int = 300
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two rankings side by side: ``name``, ``kind`` (of `KINDS`), and the documents of each."""
+
+    name: str
+    kind: str
+    a: Listed
+    b: Listed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Key:
+    """The pairs of a template and what it says about itself."""
+
+    about: Mapping[str, Any]
+    pairs: Sequence[Pair]
+
+
+def key_path(template: Path) -> Path:
+    """Return where the key of a template stands: ``pairs.key.jsonl`` beside ``pairs.csv``."""
+    return template.with_name(template.name.removesuffix(".csv") + KEY_SUFFIX)
+
+
+def written(template: Template, output: Path) -> tuple[int, Path]:
+    """Write the pairs and their key; the same seed and files give the same bytes.
+
+    Returns
+    -------
+    int, Path
+        number of pairs, and where the key is.
+
+    Raises
+    ------
+    InputError
+        for texts without labels, files that are wrong, labels that are too few, and a depth below 2.
+    """
+    if template.texts is not None and template.labels is None:
+        raise InputError.one("labels", "null", "the labels of the texts", mend="Type: labels=FILE")
+    if template.depth < 2:
+        raise InputError.one("depth", str(template.depth), "at least 2 documents a ranking")
+    known = None if template.labels is None else _by_label(template.labels, template.depth)
+    made = [_drawn(template, number, known) for number in range(1, template.pairs + 1)]
+    ids = {one.id for _, _, *sides in made for side in sides for one in side}
+    shown = {} if template.texts is None else _texts(template.texts, ids, template.characters)
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for judge in range(1, template.judges + 1):
+        order = generator(template.seed, "judged rankings", "rows", judge).permutation(len(made))
+        for number in order.tolist():
+            name, _, a, b = made[number]
+            rows.writerow([name, judge, QUESTION, _shown(a, shown), _shown(b, shown), ""])
+    about = {"form": FORM, "seed": template.seed, "depth": template.depth, "pairs": len(made)}
+    lines = [about, *({"pair": n, "kind": kind, "a": _record(a), "b": _record(b)} for n, kind, a, b in made)]
+    key = key_path(output)
+    write_text(key, "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines))
+    write_text(output, table.getvalue())
+    return len(made), key
+
+
+def _drawn(
+    template: Template, number: int, known: Mapping[str, list[Labelled]] | None
+) -> tuple[str, str, list[Labelled], list[Labelled]]:
+    """Return name, kind and the two sides of a pair; which side is which is drawn as well."""
+    kind, rng = KINDS[(number - 1) % len(KINDS)], generator(template.seed, "judged rankings", "pair", number)
+    random = [one.labels for one in known_lists(template.depth, int(rng.integers(2**62)), 2)[-2:]]
+    if kind == "two orders":
+        counts = {letter: random[0].count(letter) for letter in "NMF"}
+        alike = orders(counts, 2, int(rng.integers(2**62)))
+        sides = [alike[0], alike[-1]]
+    elif kind == "two lists":
+        sides = list(random)
+    elif kind == "mirrored":
+        sides = [random[0], mirrored(random[0])]
+    else:
+        half, letters = template.depth // 2, np.array(["M", "F"])[rng.permutation(2)]
+        places = rng.permutation(template.depth) < half
+        sides = [tuple(np.where(places, letters[0], other).tolist()) for other in ("N", letters[1])]
+    first = _documents(sides[0], known, rng)
+    second = _documents(sides[1], known, rng, first if kind == "two orders" else ())
+    turned = bool(rng.integers(2))
+    return str(number), kind, *((second, first) if turned else (first, second))
+
+
+def _documents(
+    labels: Sequence[str],
+    known: Mapping[str, list[Labelled]] | None,
+    rng: np.random.Generator,
+    same: Sequence[Labelled] = (),
+) -> list[Labelled]:
+    """Return documents that have these labels; those of ``same`` in another order where they are given."""
+    if known is None:
+        return [_made(label) for label in labels]
+    stock = {
+        letter: list(rng.permutation(np.array(rest, dtype=object))) if rest else []
+        for letter, rest in (
+            {letter: [one for one in same if _LETTER[str(one.label)] == letter] for letter in "NMF"} if same else known
+        ).items()
+    }
+    return [stock[label].pop() for label in labels]
+
+
+def _made(letter: str) -> Labelled:
+    listed = Listed.made([letter])
+    words = np.zeros((1, 2)) if listed.words is None else listed.words
+    scores = {"male": float(words[0, 0]), "female": float(words[0, 1]), TOKENS: 10.0}
+    return Labelled("", SHORT[letter], {**scores, NEUTRALITY: float(letter == "N")})
+
+
+def _by_label(path: Path, depth: int) -> dict[str, list[Labelled]]:
+    problems = Problems(str(path))
+    out: dict[str, list[Labelled]] = {letter: [] for letter in "NMF"}
+    for _, one in label_records(path, problems):
+        name = _LETTER.get(str(one.label), str(one.label))
+        if name in out:
+            out[name].append(Labelled(one.id, SHORT[name], one.scores))
+    problems.raise_if_any()
+    for letter, rest in out.items():
+        if len(rest) < depth:
+            problems.add(None, f"{len(rest)} documents labelled {SHORT[letter]}", f"at least {depth}, the depth")
+    problems.raise_if_any()
+    return out
+
+
+def _texts(path: Path, ids: set[str], characters: int) -> dict[str, str]:
+    reader = TextReader([path])
+    shown = {}
+    for one in reader.texts():
+        if one.id in ids:
+            whole = " ".join(f"{one.title}. {one.text}".split() if one.title else one.text.split())
+            shown[one.id] = whole if len(whole) <= characters else f"{whole[: characters - 1]}…"
+    reader.check()
+    lacking = sorted(ids - set(shown))
+    if lacking:
+        raise InputError.one(
+            str(path), f"no text of {len(lacking)} documents, such as {lacking[0]}", "one for each label"
+        )
+    return shown
+
+
+def _shown(side: Sequence[Labelled], texts: Mapping[str, str]) -> str:
+    return "\n".join(f"{rank}. {texts.get(one.id, one.label)}" for rank, one in enumerate(side, start=1))
+
+
+def _record(side: Sequence[Labelled]) -> dict[str, Any]:
+    scores = {name: [one.scores.get(name) for one in side] for name in (*GENDERS, TOKENS, NEUTRALITY)}
+    return {"id": [one.id for one in side], "label": [one.label for one in side], **scores}
+
+
+def read_key(template: Path) -> Key:
+    """Read the key of a template.
+
+    Raises
+    ------
+    MissingError
+        when it is not there.
+    InputError
+        for a file that is no key, with the line.
+    """
+    path = key_path(template)
+    problems = Problems(str(path))
+    about: dict[str, Any] = {}
+    pairs = []
+    for number, record in _records(path, problems):
+        if number == 1:
+            about = record
+            if record.get("form") != FORM:
+                problems.add(1, "no key of pairs", f"a file that fair-rerank kit study=template wrote (form {FORM})")
+                break
+            continue
+        try:
+            pairs.append(Pair(str(record["pair"]), str(record["kind"]), _listed(record["a"]), _listed(record["b"])))
+        except (KeyError, TypeError, ValueError) as error:
+            problems.add(number, f"no pair ({error})", "pair, kind, a and b")
+    problems.raise_if_any()
+    return Key(about, pairs)
+
+
+def _records(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, text in read_lines(path):
+        try:
+            record = parse_json(text)
+        except ValueError as error:
+            problems.add(number, f"no JSON ({error})", "one object a line")
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            problems.add(number, "no object", "one object a line")
+
+
+def _listed(side: Mapping[str, Any]) -> Listed:
+    counted = all(value is not None for name in (*GENDERS, TOKENS) for value in side[name])
+    words = np.array([side[name] for name in GENDERS], dtype=np.float64).T if counted else None
+    tokens = np.array(side[TOKENS], dtype=np.float64) if counted else None
+    neutrality = [
+        float(label == "neutral") if value is None else value
+        for label, value in zip(side["label"], side[NEUTRALITY], strict=True)
+    ]
+    return Listed(side["label"], words, tokens, neutrality)

@@ -1,0 +1,249 @@
+"""Balanced query recommendation: candidates, objectives, fronts, and what else a user could be given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from rerankers._base.errors import InputError
+from rerankers._base.files import write_text
+from rerankers.queries.contest import contest
+from rerankers.queries.contest_pairs import ContestOptions
+from rerankers.queries.gathering import gather
+from rerankers.stages.config_parts import command_line
+from rerankers.stages.output import claimed
+from rerankers.stages.recommend_ground import ground_of
+from rerankers.stages.recommend_job import job_of
+from rerankers.stages.recommend_others import add_alternatives, add_held_out, evaluated, search_held_out
+from rerankers.stages.recommend_rows import points_by_generator, topic_rows
+from rerankers.stages.recommend_summary import summary_of
+from rerankers.stages.recommend_text import show
+from rerankers.stages.recommend_topics import chosen_queries
+
+if TYPE_CHECKING:
+    from rerankers.queries.gathering import Gathered
+    from rerankers.queries.generators.base import Query
+    from rerankers.queries.scored import Candidate
+    from rerankers.queries.scoring import Evaluated
+    from rerankers.stages.recommend_ground import Ground
+    from rerankers.stages.recommend_job import RecommendJob
+    from rerankers.values import Collection
+
+JSON_FILE, REPORT = "recommendations.json", "report.html"
+FINDS_NOTHING = "original_finds_nothing"
+
+
+def recommend_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str]) -> None:
+    """Run the job of a config of ``conf/recommend.yaml``'s form, print its tables and write its files.
+
+    Raises
+    ------
+    FairRerankersError
+        with the exit code of the command, for anything that is wrong with config, input or machine.
+    """
+    from rerankers.report.recommendations import recommendation_report
+
+    job, spare = job_of(config)
+    if spare:
+        print(f"note: without effect here, since about ranking: {', '.join(spare)}")
+    with claimed(folder) as staging:
+        found = {"command": command_line("recommend", words), **recommend(job, _plain(config))}
+        write_text(staging / JSON_FILE, json.dumps(found, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+        write_text(staging / REPORT, recommendation_report(found))
+    show(found)
+    print(f"recommendations: {folder / 'report.html'}, {folder / JSON_FILE}")
+
+
+def recommend(job: RecommendJob, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return recommendations for every query of a job, as in ``recommendations.json``.
+
+    What is searched, learnt and said by language models is kept in the cache by its content, so a job that was killed
+    goes on from the last batch of queries that was finished. No query's candidates, objectives or ranks depend on
+    the other queries or their order.
+
+    Parameters
+    ----------
+    job
+        the parts.
+    options
+        the config as it was, for the results.
+
+    Raises
+    ------
+    InputError
+        when no query of the job finds a document; and as the parts.
+    """
+    collection = job.collection.load()
+    queries = chosen_queries(collection, job.query, job.topics)
+    needs_model = any(hasattr(generator, "completions") for generator in job.generators)
+    opened = job.llm.session(job.cache) if needs_model and job.llm is not None else nullcontext()
+    with opened as session:
+        ground = ground_of(job, collection, session)
+        ground.context.topics = tuple(queries)
+        work = _Work(job, collection, ground, queries)
+        gathered = work.gathered()
+        topics, points = work.topics(gathered)
+        account = None if session is None else dict(session.account)
+    return work.results(gathered, topics, points, account, options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The steps of a job, with what all of them need."""
+
+    job: RecommendJob
+    collection: Collection
+    ground: Ground
+    queries: Sequence[Query]
+
+    def gathered(self) -> Gathered:
+        job, context = self.job, self.ground.context
+        context.searcher.search(query.text for query in self.queries)
+        nothing = [query for query in self.queries if not len(context.searcher.hits(query.text).docs)]
+        if len(nothing) == len(self.queries):
+            shown = ", ".join(repr(query.text) for query in nothing[:3])
+            raise InputError.one(
+                "query", f"{shown}, which finds no document of {self.collection.name!r}", "words of the collection"
+            )
+        return gather(
+            self.queries,
+            job.generators,
+            context,
+            job.budget,
+            job.seed,
+            job.exploring,
+            self.ground.scorer.relevance,
+            _progress,
+        )
+
+    def topics(self, gathered: Gathered) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the results of each topic, and the points of each generator there."""
+        scored = {
+            query.id: self.ground.scorer.score(query, gathered.candidates[query.id])
+            for query in _progress(self.queries, "score")
+        }
+        ids, aligned = self.collection.docs, {axis.name: axis.alignment for axis in self.ground.scorer.axes}
+        rows = {query.id: topic_rows(scored[query.id], aligned, ids, self.job.shown) for query in self.queries}
+        search_held_out(self.queries, {qid: _kept(scored[qid], rows[qid]["candidates"]) for qid in rows}, self.ground)
+        names = [generator.name for generator in self.job.generators]
+        out = {
+            query.id: self._topic(query, scored[query.id], rows[query.id])
+            for query in _progress(self.queries, "compare")
+        }
+        return out, {qid: points_by_generator(found, names) for qid, found in scored.items()}
+
+    def _topic(self, query: Query, found: Sequence[Evaluated], told: dict[str, Any]) -> dict[str, Any]:
+        finds = bool(len(found[0].scored.docs))
+        rows = told["candidates"]
+        add_held_out(query, found, rows, self.ground)
+        return {
+            "query": query.text,
+            "reason": "" if finds else FINDS_NOTHING,
+            "targets": {axis.name: _named(axis, query) for axis in self.ground.scorer.axes},
+            **told,
+            "alternatives": add_alternatives(query, found, rows, self.job, self.ground) if finds else [],
+        }
+
+    def results(
+        self,
+        gathered: Gathered,
+        topics: Mapping[str, Any],
+        points: Mapping[str, Mapping[str, Any]],
+        account: Mapping[str, Any] | None,
+        options: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        job, ground, collection = self.job, self.ground, self.collection
+        lost = sum(topic["reason"] == FINDS_NOTHING for topic in topics.values())
+        warnings = [*ground.warnings, *([f"{lost} queries find no document: see reason"] if lost else [])]
+        warnings += _lost_replies(ground.context.counts)
+        return {
+            "seed": job.seed,
+            "collection": {
+                "name": collection.name,
+                "fingerprint": collection.fingerprint,
+                "documents": len(collection.docs),
+            },
+            "options": {**(options or {}), "topics_asked": [query.id for query in self.queries]},
+            "generators": {
+                name: {
+                    "candidates": sum(numbers.values()),
+                    "counts": ground.context.counts.get(name, {}),
+                    "notes": ground.context.notes.get(name, {}),
+                }
+                for name, numbers in gathered.by_generator.items()
+            },
+            "axes": [_axis(axis) for axis in ground.scorer.axes],
+            "objectives": list(ground.scorer.objectives),
+            "counts": {
+                "collection": dict(collection.counts),
+                "groups": dict(ground.counts),
+                "recommend": {"queries_that_find_nothing": lost, "queries_searched": ground.context.searcher.searched},
+            },
+            "warnings": warnings,
+            "llm": account,
+            "topics": topics,
+            "comparison": self._contest(points),
+            "summary": summary_of(topics, [axis.name for axis in ground.scorer.axes], ground.scorer.objectives),
+            "evaluation": evaluated(job, topics, ground),
+        }
+
+    def _contest(self, points: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+        if len(self.job.generators) < 2:
+            return None
+        job = self.job
+        return contest(points, ContestOptions(resamples=job.resamples, level=job.confidence, seed=job.seed))
+
+
+def _kept(found: Sequence[Evaluated], rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
+    return [
+        one.scored.candidate
+        for place, (one, row) in enumerate(zip(found, rows, strict=True))
+        if place == 0 or row["on_front"]
+    ]
+
+
+def _lost_replies(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    for name, met in counts.items():
+        lost = {key.removeprefix("replies_"): number for key, number in met.items() if key.startswith("replies_")}
+        if lost:
+            told = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in sorted(lost.items()))
+            yield f"{name}: {sum(lost.values())} of {met['replies']} replies gave no query: {told}"
+
+
+def _named(axis: Any, query: Query) -> dict[str, float] | None:
+    target = axis.target_of(query.id)
+    return None if target is None else dict(zip(axis.groups, target.tolist(), strict=True))
+
+
+def _axis(axis: Any) -> dict[str, Any]:
+    everywhere = axis.targets.get("*") if len(axis.targets) == 1 else None
+    shares = None if everywhere is None else dict(zip(axis.groups, everywhere.tolist(), strict=True))
+    return {
+        "name": axis.name,
+        "groups": list(axis.groups),
+        "unknown": axis.unknown,
+        "closeness": axis.kind,
+        "target": axis.target,
+        "shares": shares,
+    }
+
+
+def _progress(items: Sequence[Any], name: str) -> Iterator[Any]:
+    return iter(tqdm(items, desc=name, unit="query", disable=None, leave=False))
+
+
+def _plain(value: Any) -> Any:
+    """Return a config as JSON takes it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
