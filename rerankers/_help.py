@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
 from omegaconf import DictConfig, OmegaConf
 
 from rerankers._overrides import RENAMED
@@ -44,7 +45,7 @@ Own words:         fair-rerank label labeller.lexicon=words.csv input=docs.jsonl
 By a model:        fair-rerank label labeller=llm llm=openai llm.model=NAME input=docs.jsonl output=labels.jsonl
 Columns of a CSV:  fair-rerank label input=docs.csv output=labels.jsonl id_field=d_id text_field=document""",
     "agreement": """\
-Example:           fair-rerank agreement truth=truth.csv labels=[words:a.jsonl,model:b.jsonl] output=outputs/agreement""",
+Example:           fair-rerank agreement truth=truth.csv labels=[words:a.jsonl,model:b.jsonl]""",
     "labels": """\
 Example:           fair-rerank labels run=[a.run,b.run] qrels=qrels.txt groups=groups.csv study=[bounds,flips]""",
     "presence": """\
@@ -107,6 +108,16 @@ Example:           fair-rerank reproduce data=DIR output=outputs/reproduce""",
 }
 
 
+HIDDEN = {
+    "run": frozenset({"preset"}),  # run files only are judged by a track's rules
+    # what follows is there for experiments of run only
+    "headroom": frozenset({"method", "target", "fit", "measures", "ledger"}),
+    "variants": frozenset({"execution", "fit", "ledger", "measures"}),
+    "recommend": frozenset({"browsing", "execution", "fit", "ledger", "measures", "method", "target"}),
+}
+"""Groups that a command's config names although choosing from them has no effect."""
+
+
 def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
     """Return the help of a command.
 
@@ -124,13 +135,8 @@ def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
         for path in folder.glob("*/*.yaml"):
             found.setdefault(path.parent.name, set()).add(path.stem)
     files = RENAMED.get(command, {})  # words that name a file here
-    elsewhere = "preset" if command == "run" else ""  # run files only are judged by a track's rules
-    here = "preset" if command in ("evaluate", "labels") else ""  # null, and so not in the config
-    used = [
-        group
-        for group in sorted(found)
-        if (command == "run" or group in config or group == here) and group not in files and group != elsewhere
-    ]
+    asked = _asked_for(folders[0] / f"{command}.yaml") - HIDDEN.get(command, frozenset())
+    used = [group for group in sorted(found) if group in asked and group not in files]
     options = "\n".join(f"  {group}: {', '.join(sorted(found[group]))}" for group in used)
     choice = f"Options to choose from (word=option):\n{options}\n\n" if used else ""
     values = OmegaConf.to_yaml(config).rstrip()
@@ -139,3 +145,9 @@ def help_text(command: str, folders: list[Path], config: DictConfig) -> str:
         f"Values (override any: foo.bar=value; the comments are in {folders[0]}):\n\n{values}\n\n"
         f"{FOOTER[command]}\nHydra's own flags: --hydra-help"
     )
+
+
+def _asked_for(root: Path) -> frozenset[str]:
+    """Return the groups that a command's config chooses from, be it nothing (null) by default."""
+    defaults = yaml.safe_load(root.read_text(encoding="utf-8")).get("defaults", [])
+    return frozenset(key for entry in defaults if isinstance(entry, dict) for key in entry)

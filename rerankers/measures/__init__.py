@@ -16,6 +16,12 @@ nothing is ranked                 exposure is 0: EEL is EET, EED, EER, utility a
                                   Judged is null: ``no_ranked_document``
 exposure estimated from one draw  EEL and EED are null: ``too_few_draws``
 no value under any shuffled label placebo and excess are null: ``no_value_under_shuffled_labels``
+gender presence                   needs no judgments, and has values for queries without any; null where nothing is
+                                  labelled (``no_labels``), a document lacks a value (``unlabelled_document``), a
+                                  background has nothing neutral (``no_neutral_background``), groups are too few to
+                                  compare (``fewer_than_two_groups``), a pool has one value in every order or several
+                                  labels a document (``one_value_in_pool``, ``mixed_labels``), or there are no words to
+                                  share (``no_group_words``)
 judged query missing from a run   an error, an empty ranking or left out and counted, as chosen
 ================================  ==========================================================================
 

@@ -123,7 +123,12 @@ def _arab(measure: Measure, listed: Listed) -> float | None:
 
 def _texfair(measure: Measure, listed: Listed) -> float | None:
     n = depth(measure.cutoff, len(listed.labels))
-    if listed.words is None or listed.tokens is None or not n or np.any(np.isnan(listed.words[:n])):
+    if (
+        listed.words is None
+        or listed.tokens is None
+        or not n
+        or np.any(np.isnan([*listed.words[:n].T, listed.tokens[:n]]))
+    ):
         return None
     shares = listed.words[:n] / np.maximum(listed.tokens[:n, np.newaxis], 1.0)
     weights = rank_weights("nDRaB", n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +12,7 @@ import numpy as np
 from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers.methods.targets.file import ANY, read_shares
 from rerankers.queries.axis_scores import Axis as AxisOfQuery
+from rerankers.queries.axis_scores import joint_axis
 from rerankers.queries.distributions import CLOSENESS, Distribution, closeness, distribution, unresolved
 from rerankers.values.groups import UNKNOWN, UNKNOWN_POLICIES
 
@@ -64,13 +65,13 @@ class Axis:
         """Return the target of a query."""
         return self.targets.get(query, self.targets.get(ANY))
 
-    def of_query(self, query: str) -> AxisOfQuery | None:
+    def of_query(self, query: str, least_coverage: float = 0.0) -> AxisOfQuery | None:
         """Return the axis with the target of one query, as policies take it; None for a query without a target."""
         target = self.target_of(query)
         if target is None and self.kind != "entropy":
             return None
         named = None if target is None else dict(zip(self.groups, target.tolist(), strict=True))
-        return AxisOfQuery(self.name, self.alignment, named, self.kind, self.unknown)
+        return AxisOfQuery(self.name, self.alignment, named, self.kind, self.unknown, least_coverage)
 
     def distribution(self, docs: Any, weights: Any) -> Distribution:
         """Return how weighted documents are shared by the groups."""
@@ -112,6 +113,33 @@ def parsed_targets(value: Any, attributes: Sequence[str]) -> dict[str, str]:
         if not isinstance(word, str) or not word:
             raise ConfigError(f"targets.{key}: found {word!r}; expected {', '.join(TARGETS)}, or a file")
     return {name: str(value.get(name, "uniform")) for name in attributes}
+
+
+def crossed(name: str, alignments: Mapping[str, GroupAlignment]) -> GroupAlignment:
+    """Return the combinations of the groups of several attributes: a document's shares multiplied.
+
+    What is known of a document is the part that has a label on every attribute.
+
+    Parameters
+    ----------
+    name
+        attributes with ``*`` between them, such as ``economy*access``.
+    alignments
+        attribute -> alignment that states what is unknown.
+
+    Raises
+    ------
+    ConfigError
+        for a single or repeated attribute, or one that is not there.
+    """
+    parts = [choose("crossed", one.strip(), list(alignments)) for one in name.split("*")]
+    if len(set(parts)) < max(len(parts), 2):
+        raise ConfigError(f"crossed: found {name!r}; expected different attributes, such as economy*access")
+    uniform = {one: dict.fromkeys(alignments[one].groups, 1.0) for one in parts}
+    joint = joint_axis([AxisOfQuery(one, alignments[one], uniform[one]) for one in parts]).alignment
+    row = np.repeat(np.arange(joint.n_docs), np.diff(joint.indptr))
+    known = np.bincount(row, joint.weight, minlength=joint.n_docs)
+    return replace(joint, attribute=name, unknown=np.clip(1.0 - known, 0.0, 1.0))
 
 
 def make_axes(

@@ -104,5 +104,5 @@ class Searcher:
 def _with_depth(retriever: Any, depth: int) -> Any:
     """Return the retriever with no more candidates than are looked at: the first ones are the same."""
     if dataclasses.is_dataclass(retriever) and not isinstance(retriever, type) and hasattr(retriever, "k"):
-        return dataclasses.replace(retriever, k=depth)
+        return dataclasses.replace(retriever, k=min(depth, retriever.k))
     return retriever

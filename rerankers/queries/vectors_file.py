@@ -38,7 +38,7 @@ def read_vectors(path: str, words: Collection[str] | None = None) -> WordVectors
     ------
     InputError
         with every line that is wrong: no numbers, another number of them than the line before, not finite. Words
-        that come again are left out: the first counts.
+        that come again are left out: the first counts; so are words with blanks in them.
     MissingError
         when there is no such file.
     """
@@ -76,6 +76,8 @@ def _text(path: Path, words: Collection[str] | None) -> tuple[list[str], NDArray
             continue
         size = rest.count(" ") + 1 if rest else 0
         width = width or size
+        if size > width and not _number(rest.partition(" ")[0]):
+            continue  # a word with blanks in it, as some public files have: no query has such a word
         if size != width:
             problems.add(number, f"{size} numbers for {word!r}", f"{width}, as in the lines before")
             continue
@@ -90,6 +92,14 @@ def _text(path: Path, words: Collection[str] | None) -> tuple[list[str], NDArray
             problems.add(number, f"a number that is not finite for {word!r}", "finite numbers")
     problems.raise_if_any()
     return list(rows), np.stack(list(rows.values())) if rows else np.empty((0, 0), np.float32)
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _parquet(path: Path, words: Collection[str] | None) -> tuple[list[str], NDArray[np.float32]]:

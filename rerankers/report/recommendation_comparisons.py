@@ -26,14 +26,25 @@ def summary_table(summary: Mapping[str, Any] | None) -> PlainTable | None:
             one["relevance_of_recommended"],
             one["reranked"],
             one["relevance_of_reranked"],
+            (one.get("as_close") or {}).get("relevance"),
         ]
         for name, one in axes.items()
     ]
     return PlainTable(
         "On the whole",
         "Mean closeness to the target of the original query, of the recommendation that is closest (after a click) and "
-        "of the reranking that is closest (without one), with their relevance to the original query.",
-        ["axis", "queries", "original", "recommendation", "its relevance", "reranking", "its relevance "],
+        "of the reranking that is closest (without one), with their relevance to the original query; last, the "
+        "relevance of the most relevant reranking that is at least as close as the recommendation.",
+        [
+            "axis",
+            "queries",
+            "original",
+            "recommendation",
+            "its relevance",
+            "reranking",
+            "its relevance ",
+            "relevance at equal closeness",
+        ],
         rows,
     )
 

@@ -67,7 +67,7 @@ def click_table(topic: Mapping[str, Any]) -> PlainTable | None:
             for axis, one in (click.get(kind) or {}).items():
                 if "alternative" in one:
                     rate = one["rate"]
-                    told = words(one.get("reason", "")) if rate is None else f"{100 * rate:.1f} %"
+                    told = words(one.get("reason", "")) if rate is None else f"{100 * rate:.1f}\u00a0%"
                     rows.append([candidate["text"], axis, against, one["alternative"], one["closeness"], told])
     if not rows:
         return None
@@ -136,7 +136,7 @@ def _document(one: str | Mapping[str, Any]) -> str:
 def _labelled(candidate: Mapping[str, Any]) -> str:
     unknown = {name: None if one is None else 1 - one for name, one in (candidate.get("unknown_share") or {}).items()}
     known = candidate.get("coverage") or unknown
-    return ", ".join(NOTHING if one is None else f"{100 * one:.0f} %" for one in known.values()) or NOTHING
+    return ", ".join(NOTHING if one is None else f"{100 * one:.0f}\u00a0%" for one in known.values()) or NOTHING
 
 
 def _place(candidate: Mapping[str, Any]) -> str:

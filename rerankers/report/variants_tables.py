@@ -201,8 +201,8 @@ def _fairness(found: Mapping[str, Any]) -> Iterator[PlainTable]:
     note = (
         "The variants of a topic are asked by people who have one need: what its groups receive is the mean over the "
         "variants. Its loss is the squared distance to the target; the mean loss of single variants is larger by the "
-        "variance between them, and within is the variance over the draws of one variant's policy. Loss is over topics "
-        "with a relevant document, variance over all."
+        "variance between them, and within is the variance over the draws of one variant's policy. Means are over "
+        "the topics with a relevant document, or all where nothing is judged."
     )
     columns = ["system, set, attribute", "loss", "mean loss of variants", "worst variant", "variance between", "within"]
     yield PlainTable("Fairness under query variability", note, [*columns, "between's share"], rows)

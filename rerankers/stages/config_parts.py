@@ -14,11 +14,10 @@ from rerankers.collections.annotation_groups import AnnotationGroups
 from rerankers.collections.annotations import annotation_form
 from rerankers.labels.groups import LabelFileGroups
 from rerankers.labels.label_records import is_label_file
-from rerankers.report import terminal_table
-from rerankers.stages.results import MeasureOptions
 
 if TYPE_CHECKING:
     from rerankers.report import ReportData
+    from rerankers.stages.results import MeasureOptions
 
 NEEDED = {
     "collection": "load",
@@ -48,6 +47,8 @@ def build_part(config: Mapping[str, Any], key: str) -> Any:
 
 def measure_options(config: Mapping[str, Any]) -> MeasureOptions:
     """Return the options of `measures`."""
+    from rerankers.stages.results import MeasureOptions
+
     node = {"_target_": f"{MeasureOptions.__module__}.{MeasureOptions.__qualname__}", **config["measures"]}
     options: MeasureOptions = build(node, where="measures")
     return options
@@ -117,6 +118,8 @@ def command_line(command: str, words: Sequence[str]) -> str:
 
 def show(report: ReportData, folder: Path, config: Mapping[str, Any], differences: Sequence[str] = ()) -> None:
     """Print the table of a job, its warnings, and where its report is."""
+    from rerankers.report import terminal_table
+
     terminal_table(report, every=config["measures"]["names"] is not None)
     if "fitted" in report.summary:
         print(f"fitted: {report.summary['fitted']}")

@@ -12,12 +12,13 @@ from rerankers._base.files import write_text
 from rerankers.measures.presence_axioms import check
 from rerankers.stages.config_parts import texts, whole_number
 from rerankers.stages.judged_rankings_answers import read_answers
+from rerankers.stages.judged_rankings_key import read_key
 from rerankers.stages.judged_rankings_results import judged
-from rerankers.stages.judged_rankings_template import Template, read_key, written
+from rerankers.stages.judged_rankings_template import Template, written
 from rerankers.stages.judged_rankings_text import axiom_tables, judged_tables, markdown, printed
 from rerankers.stages.validate import known_keys, one_path, whole
 
-OF_TEMPLATE = ("labels", "texts", "pairs", "depth", "judges", "characters")
+OF_TEMPLATE = ("labels", "texts", "runs", "pairs", "depth", "judges", "characters")
 OF_JUDGED = ("input", "template", "confidence", "resamples")
 KEYS = ("study", "measures", *OF_TEMPLATE, *OF_JUDGED, "seed", "output")
 STUDIES = ("axioms", "template", "judged")
@@ -60,7 +61,8 @@ def _template(config: Mapping[str, Any], output: Path | None, seed: int) -> None
     if output.suffix != ".csv":
         raise ConfigError(f"output: found {output}; expected a file called *.csv")
     numbers = {key: _number(config, key) for key in ("pairs", "depth", "judges", "characters")}
-    template = Template(one_path(config, "labels"), one_path(config, "texts"), seed=seed, **numbers)
+    runs = [Path(one) for one in texts(config["runs"])] if config["runs"] else []
+    template = Template(one_path(config, "labels"), one_path(config, "texts"), runs, seed=seed, **numbers)
     pairs, key = written(template, output)
     print(f"pairs: {output}: {pairs} pairs for {template.judges} to judge; fill the column answer")
     print(f"key: {key}: what each pair is, not for those who judge")

@@ -19,7 +19,7 @@ from rerankers.stats.permutation import holm
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rerankers.stages.judged_rankings_template import Pair
+    from rerankers.stages.judged_rankings_key import Pair
 
     Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from rerankers._base.errors import InputError, Problems
-from rerankers._base.files import read_lines, write_text
-from rerankers._base.json_text import parse_json
+from rerankers._base.files import write_text
 from rerankers._base.streams import generator
 from rerankers.labels.base import NEUTRALITY, TOKENS, Labelled
 from rerankers.labels.label_records import label_records
@@ -22,11 +21,12 @@ from rerankers.labels.texts import TextReader
 from rerankers.measures.presence_lists import GENDERS, SHORT
 from rerankers.measures.presence_made import known_lists, mirrored, orders
 from rerankers.measures.presence_single import Listed
+from rerankers.stages.judged_rankings_key import FORM, key_path
+from rerankers.stages.judged_rankings_runs import Drawn, pairs_of_runs
 
 QUESTION = "Which list represents the genders more fairly: A, B, equal, cannot say?"
 COLUMNS = ("pair", "judge", "question", "a", "b", "answer")
-KEY_SUFFIX = ".key.jsonl"
-FORM = "judged_rankings"
+NOT_KNOWN = "not known"
 KINDS = ("two orders", "two lists", "mirrored", "neutral or balanced")
 _LETTER = {name: letter for letter, name in SHORT.items()}
 
@@ -37,34 +37,12 @@ class Template:
 
     labels: Path | None = None
     texts: Path | None = None
+    runs: Sequence[Path] = ()
     pairs: int = 30
     depth: int = 10
     judges: int = 1
     characters: int = 300
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair:
-    """Two rankings side by side: ``name``, ``kind`` (of `KINDS`), and the documents of each."""
-
-    name: str
-    kind: str
-    a: Listed
-    b: Listed
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Key:
-    """The pairs of a template and what it says about itself."""
-
-    about: Mapping[str, Any]
-    pairs: Sequence[Pair]
-
-
-def key_path(template: Path) -> Path:
-    """Return where the key of a template stands: ``pairs.key.jsonl`` beside ``pairs.csv``."""
-    return template.with_name(template.name.removesuffix(".csv") + KEY_SUFFIX)
 
 
 def written(template: Template, output: Path) -> tuple[int, Path]:
@@ -80,12 +58,15 @@ def written(template: Template, output: Path) -> tuple[int, Path]:
     InputError
         for texts without labels, files that are wrong, labels that are too few, and a depth below 2.
     """
-    if template.texts is not None and template.labels is None:
-        raise InputError.one("labels", "null", "the labels of the texts", mend="Type: labels=FILE")
+    if (template.texts is not None or template.runs) and template.labels is None:
+        raise InputError.one("labels", "null", "the labels of the documents", mend="Type: labels=FILE")
     if template.depth < 2:
         raise InputError.one("depth", str(template.depth), "at least 2 documents a ranking")
-    known = None if template.labels is None else _by_label(template.labels, template.depth)
-    made = [_drawn(template, number, known) for number in range(1, template.pairs + 1)]
+    if template.runs and template.labels is not None:
+        made = pairs_of_runs(template.runs, template.labels, template.pairs, template.depth, template.seed)
+    else:
+        known = None if template.labels is None else _by_label(template.labels, template.depth)
+        made = [_drawn(template, number, known) for number in range(1, template.pairs + 1)]
     ids = {one.id for _, _, *sides in made for side in sides for one in side}
     shown = {} if template.texts is None else _texts(template.texts, ids, template.characters)
     table = io.StringIO()
@@ -104,9 +85,7 @@ def written(template: Template, output: Path) -> tuple[int, Path]:
     return len(made), key
 
 
-def _drawn(
-    template: Template, number: int, known: Mapping[str, list[Labelled]] | None
-) -> tuple[str, str, list[Labelled], list[Labelled]]:
+def _drawn(template: Template, number: int, known: Mapping[str, list[Labelled]] | None) -> Drawn:
     """Return name, kind and the two sides of a pair; which side is which is drawn as well."""
     kind, rng = KINDS[(number - 1) % len(KINDS)], generator(template.seed, "judged rankings", "pair", number)
     random = [one.labels for one in known_lists(template.depth, int(rng.integers(2**62)), 2)[-2:]]
@@ -185,62 +164,9 @@ def _texts(path: Path, ids: set[str], characters: int) -> dict[str, str]:
 
 
 def _shown(side: Sequence[Labelled], texts: Mapping[str, str]) -> str:
-    return "\n".join(f"{rank}. {texts.get(one.id, one.label)}" for rank, one in enumerate(side, start=1))
+    return "\n".join(f"{rank}. {texts.get(one.id) or one.label or NOT_KNOWN}" for rank, one in enumerate(side, start=1))
 
 
 def _record(side: Sequence[Labelled]) -> dict[str, Any]:
     scores = {name: [one.scores.get(name) for one in side] for name in (*GENDERS, TOKENS, NEUTRALITY)}
     return {"id": [one.id for one in side], "label": [one.label for one in side], **scores}
-
-
-def read_key(template: Path) -> Key:
-    """Read the key of a template.
-
-    Raises
-    ------
-    MissingError
-        when it is not there.
-    InputError
-        for a file that is no key, with the line.
-    """
-    path = key_path(template)
-    problems = Problems(str(path))
-    about: dict[str, Any] = {}
-    pairs = []
-    for number, record in _records(path, problems):
-        if number == 1:
-            about = record
-            if record.get("form") != FORM:
-                problems.add(1, "no key of pairs", f"a file that fair-rerank kit study=template wrote (form {FORM})")
-                break
-            continue
-        try:
-            pairs.append(Pair(str(record["pair"]), str(record["kind"]), _listed(record["a"]), _listed(record["b"])))
-        except (KeyError, TypeError, ValueError) as error:
-            problems.add(number, f"no pair ({error})", "pair, kind, a and b")
-    problems.raise_if_any()
-    return Key(about, pairs)
-
-
-def _records(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, text in read_lines(path):
-        try:
-            record = parse_json(text)
-        except ValueError as error:
-            problems.add(number, f"no JSON ({error})", "one object a line")
-            continue
-        if isinstance(record, dict):
-            yield number, record
-        else:
-            problems.add(number, "no object", "one object a line")
-
-
-def _listed(side: Mapping[str, Any]) -> Listed:
-    counted = all(value is not None for name in (*GENDERS, TOKENS) for value in side[name])
-    words = np.array([side[name] for name in GENDERS], dtype=np.float64).T if counted else None
-    tokens = np.array(side[TOKENS], dtype=np.float64) if counted else None
-    neutrality = [
-        float(label == "neutral") if value is None else value
-        for label, value in zip(side["label"], side[NEUTRALITY], strict=True)
-    ]
-    return Listed(side["label"], words, tokens, neutrality)

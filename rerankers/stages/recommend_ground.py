@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerankers._base.errors import ConfigError
-from rerankers.queries.axes import make_axes
+from rerankers.queries.axes import crossed, make_axes
 from rerankers.queries.distributions import unresolved
 from rerankers.queries.generators.base import Context
 from rerankers.queries.scoring import Scorer
@@ -100,6 +100,7 @@ def judged_documents(collection: Collection) -> Judged:
 def _axes(job: RecommendJob, collection: Collection, targets: Any) -> tuple[list[Axis], Counts, list[str]]:
     aligned = job.groups.align(collection)
     alignments = {name: unresolved(one) for name, one in aligned.items()}
+    alignments |= {name: crossed(name, alignments) for name in job.crossed}
     warnings = []
     if not job.groups_asked:
         for name in [name for name, one in alignments.items() if not one.weight.any()]:

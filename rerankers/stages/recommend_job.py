@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._conf import build
-from rerankers.queries.distributions import CLOSENESS, WEIGHTS
+from rerankers.queries.distributions import CLOSENESS
 from rerankers.queries.explore import Exploring
 from rerankers.queries.rerankings import AlternativeOptions
 from rerankers.queries.scoring import ScoringOptions
 from rerankers.stages.config_parts import build_part, cache_folder, check_keys, texts, whole_number
+from rerankers.stages.recommend_held_out import HeldOut
 
 if TYPE_CHECKING:
     from rerankers.queries.generators.base import Generator
@@ -28,7 +28,18 @@ KEYS = frozenset(
     (
         *PARTS,
         *OF_SCORES,
-        *("query", "topics", "budget", "shown", "targets", "closeness", "explore", "alternatives", "evaluate"),
+        *(
+            "query",
+            "topics",
+            "budget",
+            "shown",
+            "crossed",
+            "targets",
+            "closeness",
+            "explore",
+            "alternatives",
+            "evaluate",
+        ),
         *("resamples", "confidence", "seed"),
     )
 )
@@ -48,50 +59,6 @@ OF_RANKING = (
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
-    """By what other means results are evaluated than those that selected them; None: by the same.
-
-    Attributes
-    ----------
-    retriever
-        options of the retriever that differ.
-    browsing, patience
-        weights of ranks.
-    targets
-        of axes.
-    """
-
-    retriever: Mapping[str, Any] | None = None
-    browsing: str | None = None
-    patience: float = 0.5
-    targets: Any = None
-
-    def __post_init__(self) -> None:
-        if self.browsing is not None:
-            choose("evaluate.browsing", self.browsing, WEIGHTS)
-        if not 0 < self.patience < 1:
-            raise ConfigError(f"evaluate.patience: found {self.patience}; expected above 0 and below 1")
-
-    def changed(self, retriever: Any) -> Any:
-        """Return the retriever with the options that differ.
-
-        Raises
-        ------
-        ConfigError
-            for options that it does not have, or values out of range.
-        """
-        if not self.retriever:
-            return retriever
-        known = [one.name for one in dataclasses.fields(retriever)] if dataclasses.is_dataclass(retriever) else []
-        for key in self.retriever:
-            choose("evaluate.retriever", str(key), known)
-        try:
-            return dataclasses.replace(retriever, **self.retriever)
-        except TypeError as error:
-            raise ConfigError(f"evaluate.retriever: {error}; expected values as of the retriever") from error
-
-
-@dataclass(frozen=True, slots=True)
 class RecommendJob:
     """The parts of a ``recommend``; see ``conf/recommend.yaml`` for what each is."""
 
@@ -107,6 +74,7 @@ class RecommendJob:
     topics: Any = "all"
     budget: int = 50
     shown: int = 5
+    crossed: Sequence[str] = ()
     targets: Any = "uniform"
     closeness: str = "jsd"
     scoring: ScoringOptions = field(default_factory=ScoringOptions)
@@ -167,6 +135,7 @@ def job_of(config: Mapping[str, Any]) -> tuple[RecommendJob, list[str]]:
         topics=config["topics"],
         budget=whole_number(config, "budget"),
         shown=whole_number(config, "shown"),
+        crossed=texts(config["crossed"] or []),
         targets=config["targets"],
         closeness=str(config["closeness"]),
         scoring=scoring,

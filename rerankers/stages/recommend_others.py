@@ -114,7 +114,8 @@ def _judge(query: Query, job: RecommendJob, scorer: Scorer, searcher: Searcher, 
 
 
 def _of_query(scorer: Scorer, query: Query) -> list[AxisOfQuery]:
-    return [one for axis in scorer.axes if (one := axis.of_query(query.id)) is not None]
+    least = scorer.options.least_coverage
+    return [one for axis in scorer.axes if (one := axis.of_query(query.id, least)) is not None]
 
 
 def _setting(retriever: Any, scorer: Scorer) -> Setting:

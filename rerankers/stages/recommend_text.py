@@ -62,8 +62,18 @@ def summary_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _held_out(measure: str, one: Mapping[str, Any]) -> str:
-    means = ", ".join(f"{system} {_number(value)}" for system, value in one["means"].items())
-    return f"{measure} {means} ({one['topics']} queries)"
+    """Return what recommendations differ by from each other system, with the interval over topics."""
+    parts = []
+    for name, value in one.items():
+        first, dash, other = name.partition(" - ")
+        if dash and value["mean"] is not None:
+            low, high = (_signed(value[end]) for end in ("low", "high"))
+            parts.append(f"{first} less {other} {_signed(value['mean'])} [{low}, {high}]")
+    return f"{measure}: {', '.join(parts) or 'no value'}"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.3f}"
 
 
 def _contest_line(pair: Mapping[str, Any]) -> str:

@@ -24,7 +24,13 @@ MOST_GROUPS = 50  # of an attribute that are listed one by one
 
 
 def told(one: TopicExposure, groups: tuple[str, ...], sets: Sets, found: Found, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return one set under one system for one attribute: means with intervals, and every topic."""
+    """Return one set under one system for one attribute: means with intervals, and every topic.
+
+    Means are over the topics that have a target, all of them alike, since users of the others go on longer; where no
+    topic has one, they are over all.
+    """
+    due = ~np.isnan(one.target).any(axis=1)
+    counted = due if due.any() else np.ones_like(due)
     parts = {
         "between": one.between.sum(axis=1),
         "within": one.within.sum(axis=1),
@@ -32,17 +38,17 @@ def told(one: TopicExposure, groups: tuple[str, ...], sets: Sets, found: Found, 
         "second_moment": one.second_moment,
     }
     columns = {name: getattr(one, name) for name in LOSSES} | parts
-    out: dict[str, Any] = {name: bootstrap.mean(values) for name, values in columns.items()}
+    out: dict[str, Any] = {name: bootstrap.mean(np.where(counted, values, np.nan)) for name, values in columns.items()}
     between, within = parts["between"], parts["within"]
-    known = ~np.isnan(between + within)
+    known = counted & ~np.isnan(between + within)
     total = float((between + within)[known].sum())
     out["between_share"] = float(between[known].sum()) / total if total > 0 else None
     shown = groups[:MOST_GROUPS]
     out["by_group"] = {
         group: {
-            "exposure": bootstrap.mean(one.expected[:, place]),
+            "exposure": bootstrap.mean(np.where(counted, one.expected[:, place], np.nan)),
             "target": bootstrap.mean(np.where(one.variants > 0, one.target[:, place], np.nan)),
-            "between_sd": bootstrap.mean(np.sqrt(np.maximum(one.between[:, place], 0.0))),
+            "between_sd": bootstrap.mean(np.where(counted, np.sqrt(np.maximum(one.between[:, place], 0.0)), np.nan)),
         }
         for place, group in enumerate(shown)
     }

@@ -76,6 +76,10 @@ class VariantsJob:
                 f"method: found {self.method_name}, which keeps one ledger over many queries; expected a method whose "
                 "policy for a query depends on that query alone"
             )
+        if self.qrels is not None and self.collection is None and not self.runs:
+            raise ConfigError(
+                f"qrels: found {self.qrels}, which has no effect: nothing is retrieved without collection=… or runs=[…]"
+            )
         if self.samples < 1:
             raise ConfigError(f"samples: found {self.samples}; expected at least 1")
 

@@ -19,7 +19,7 @@ FILE = "pool.csv"
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Seen:
     """How a set found a document: the best rank, from 1, and in how many of its variants."""
 
     rank: int
@@ -56,7 +56,7 @@ def pool_table(sets: Sets, found: Found, judged: Judgments, depth: int) -> str:
         pools = {name: _pool(found, found.rows[name].get(topic, ()), depth) for name in names}
         own = grades.get(place, {})
         docs = sorted(set().union(*pools.values()))
-        gain = _gains(pools, sets.reference, own)
+        gain = gains(pools, sets.reference, own)
         for doc, docno in zip(docs, found.docs.take(docs), strict=True):
             seen = [pools[name].get(doc) for name in names]
             cells = [value for one in seen for value in (("", "") if one is None else (one.rank, one.variants))]
@@ -72,7 +72,7 @@ def pool_table(sets: Sets, found: Found, judged: Judgments, depth: int) -> str:
     return stream.getvalue()
 
 
-def _pool(found: Found, rows: Sequence[int], depth: int) -> dict[int, _Seen]:
+def _pool(found: Found, rows: Sequence[int], depth: int) -> dict[int, Seen]:
     """Return document -> how the variants in these rows found it."""
     if not rows:
         return {}
@@ -82,10 +82,10 @@ def _pool(found: Found, rows: Sequence[int], depth: int) -> dict[int, _Seen]:
     order = np.lexsort((rank, doc))
     unique, first, times = np.unique(doc[order], return_index=True, return_counts=True)
     best = rank[order][first]
-    return {int(one): _Seen(int(at), int(many)) for one, at, many in zip(unique, best, times, strict=True)}
+    return {int(one): Seen(int(at), int(many)) for one, at, many in zip(unique, best, times, strict=True)}
 
 
-def _gains(pools: Mapping[str, Mapping[int, _Seen]], reference: str, own: Mapping[int, int]) -> dict[int, float]:
+def gains(pools: Mapping[str, Mapping[int, Seen]], reference: str, own: Mapping[int, int]) -> dict[int, float]:
     """Return by how much each unjudged document is expected to narrow the bounds, over all sets but the reference."""
     out: dict[int, float] = {}
     human = set(pools[reference])

@@ -14,7 +14,7 @@ from scipy.stats import beta, binomtest, kendalltau
 
 from rerankers.cli import main
 from rerankers.measures import cwex
-from rerankers.stages.judged_rankings_template import read_key
+from rerankers.stages.judged_rankings_key import read_key
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -234,3 +234,38 @@ def test_a_file_that_is_no_key(tmp_path: Path, capsys: pytest.CaptureFixture[str
     told = capsys.readouterr().err
     assert all(f"p.key.jsonl:{line}:" in told for line in (2, 3, 4))
     assert main(["kit", "--help"]) == 0
+
+
+def test_pairs_of_two_runs(tmp_path: Path) -> None:
+    labels = [json.dumps({"id": f"d{n}", "label": ["neutral", "male", "female", None][n % 4]}) for n in range(11)]
+    (tmp_path / "labels.jsonl").write_text("\n".join(labels) + "\n")
+    for name, step in (("a", 1), ("b", 5)):
+        rows = [(query, rank, (query + rank * step) % 12) for query in range(6) for rank in range(8)]
+        if name == "b":
+            rows = [(q, rank, doc if q else (q + rank) % 12) for q, rank, doc in rows if q < 5]  # q0 as in a, no q5
+        lines = [f"q{query} Q0 d{doc} {rank + 1} {9 - rank} x" for query, rank, doc in rows]
+        (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
+    words = [f"runs=[{tmp_path / 'a.run'},{tmp_path / 'b.run'}]", "depth=4", f"output={tmp_path / 'p.csv'}"]
+    assert main(["kit", "study=template", *words]) == 1  # no labels
+    assert main(["kit", "study=template", *words, f"labels={tmp_path / 'labels.jsonl'}"]) == 0
+    records = [json.loads(line) for line in (tmp_path / "p.key.jsonl").read_text().splitlines()][1:]
+    assert sorted(record["kind"].split(":")[0] for record in records) == [f"query q{n}" for n in range(1, 5)]
+    for record in records:
+        query, systems = int(record["kind"].split()[1][1:-1]), record["kind"].split(": ")[1].split(" and ")
+        for side, system in zip("ab", systems, strict=True):
+            step = 1 if system == "a" else 5
+            docs = [(query + rank * step) % 12 for rank in range(4)]
+            assert record[side]["id"] == [f"d{doc}" for doc in docs]
+            known = [(["neutral", "male", "female", None] * 3)[doc] if doc < 11 else None for doc in docs]
+            assert record[side]["label"] == known
+    pair = read_key(tmp_path / "p.csv").pairs[0]
+    assert pair.a.words is None  # nobody counted words
+    assert [value is None for value in pair.a.neutrality] == [label is None for label in pair.a.labels]
+    fill(tmp_path / "p.csv", lambda row: "B")
+    judged = [f"input={tmp_path / 'p.csv'}", "measures=[CWEx@4,NFaiRR@4,RaB@4]", "resamples=20"]
+    assert main(["kit", "study=judged", *judged, f"output={tmp_path / 'o'}"]) == 0
+    found = json.loads((tmp_path / "o" / "judged.json").read_text())["measures"]
+    assert found[0]["pairs"] + found[0]["no_value"] == 4
+    assert (found[2]["pairs"], found[2]["no_value"], found[2]["agreement"]) == (0, 4, None)
+    one = [f"runs={tmp_path / 'a.run'}", *words[1:], f"labels={tmp_path / 'labels.jsonl'}"]
+    assert main(["kit", "study=template", *one]) == 1

@@ -104,6 +104,8 @@ def test_of_a_collection_with_a_reranker_and_fields(files: Path) -> None:
     assert found["fairness"]["estimated_from_draws"] == []
     for of_set in systems.values():
         for one in of_set["people"].values():
+            together = one["loss"]["mean"] + one["between"]["mean"]
+            assert one["mean_loss"]["mean"] == pytest.approx(together)
             for topic in one["topics"].values():
                 totals = topic["totals"]
                 between = sum(topic["between"].values())
@@ -149,6 +151,17 @@ def test_one_set_has_fairness_only(files: Path) -> None:
     found = done(files, *words)
     assert found["fairness"] is None
     assert "no groups of documents" in found["fairness_reason"]
+
+
+def test_variants_that_are_asked_as_often_as_they_stand_in_their_set(files: Path) -> None:
+    words = [f"sets=[model:{files}/model.jsonl]", f"runs=[model:{files}/model.run]", "groups=file"]
+    words += [f"groups.path={files}/groups.csv", "groups.unknown=drop", "browsing=rbp", "weights=repeats"]
+    found = done(files, *words)
+    one = found["fairness"]["systems"]["first_stage"]["model"]["group"]["topics"]["1"]
+    # twice c b, both old, and once a b
+    assert one["exposure"] == {"new": pytest.approx(1 / 3), "old": pytest.approx((2 * 1.5 + 0.5) / 3)}
+    assert one["target"] is None
+    assert one["totals"]["loss"] is None
 
 
 def test_names_that_hold_markup(files: Path) -> None:

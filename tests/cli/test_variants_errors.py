@@ -24,6 +24,7 @@ WRONG = [
     (["sets=[a:{files}/human.txt]", "weights=even"], 2, "weights: found 'even'"),
     (["sets=[a:{files}/human.txt]", "forms=[a:odd]"], 2, "form: found 'odd'"),
     (["sets=[a:{files}/human.txt]", "forms=[b:plain]"], 2, "forms: found 'b'; expected one of a"),
+    (["sets=[a:{files}/human.txt]", "qrels={files}/qrels.txt"], 2, "which has no effect: nothing is retrieved"),
     (["sets=[a:{files}/human.txt]", "runs=[a]"], 2, "runs: found 'a'; expected NAME:FILE"),
     (["sets=[a:{files}/human.txt]", "runs=[b:{files}/human.run]"], 2, "runs: found 'b'; expected names of sets: a"),
     (["sets=[a:{files}/human.txt]", "runs=[a:{files}/human.txt]"], 1, "human.txt"),

@@ -19,6 +19,7 @@ from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.presence_lists import log_weights
 from rerankers.measures.word_magnitudes import rank_weights
 from rerankers.policies import PlackettLuce
+from rerankers.report.keys import parse as parse_key
 from rerankers.values.companions import NEUTRALITY, companion
 
 K = 3
@@ -237,3 +238,5 @@ def test_which_way_is_better() -> None:
     assert better(parse("CWEx(of=spread)@10")) == "lower"
     neither = ("CWEx(of=gap)@10", "CWEx(of=neutral)@10", "RaB@10", "ARaB@10", "nDRaB@10", "TExFAIR(of=RBDF)@10")
     assert {better(parse(text)) for text in neither} == {""}
+    assert [parse_key(text).better for text in ("CWEx@10", "CWEx(of='gap')@10", "ARaB@10")] == ["higher", "", ""]
+    assert parse_key("TExFAIR(of='TED')@10").words.startswith("1 minus TED times RBDF")

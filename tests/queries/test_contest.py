@@ -63,6 +63,16 @@ def test_published_counter_example(shared: Path) -> None:
     assert raw["contradicted_by"] == ["coverage", "front_share", "hypervolume"]
 
 
+def test_raw_count_that_is_contradicted() -> None:
+    a = [[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]]  # all of them dominate the one weak query of b
+    b = [[0.05, 0.05], [0.95, 0.15], [0.55, 0.55]]
+    raw = contest({"t": {"a": a, "b": b}}, QUICK)["pairs"][0]["raw_count"]
+    assert (raw["a_over_b"], raw["b_over_a"]) == (3, 2)
+    assert raw["contradicted_by"] == ["coverage", "front_share", "hypervolume"]
+    fair = contest({"t": {"a": a, "b": b[:1]}}, QUICK)["pairs"][0]["raw_count"]
+    assert fair["contradicted_by"] == []
+
+
 @pytest.mark.parametrize("grid", [None, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_shares_are_the_definitions_for_each_choice(seed, grid) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from rerankers._base.errors import ConfigError, InputError
-from rerankers.queries.axes import make_axes, parsed_targets
+from rerankers.queries.axes import crossed, make_axes, parsed_targets
 from rerankers.queries.distributions import rank_weights
 from rerankers.queries.generators.base import Query
 from rerankers.queries.relevance_of_lists import cosine_f1, id_f1
@@ -123,6 +123,22 @@ def test_targets_say_what_is_wrong(collection: Collection, tmp_path: Path) -> No
     file.write_text("qid,cell,value\n*,L,0.5\n*,X,0.5\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"sum to 0\.5"):
         make_axes(made, collection, str(file))
+
+
+def test_combinations_of_groups(collection: Collection) -> None:
+    made = {"side": alignment("LLRR?L"), "size": alignment("SB?BSS")}
+    joint = crossed("side*size", made)
+    assert joint.groups == ("L & B", "L & S", "R & B", "R & S")
+    rows = joint.totals(np.arange(6), np.arange(6), np.ones(6), 6)
+    assert rows.argmax(axis=1)[[0, 1, 3, 5]].tolist() == [1, 0, 2, 1]
+    assert joint.unknown.tolist() == [0, 0, 1, 0, 1, 0]
+    axis = make_axes({"side*size": joint}, collection)[0]
+    assert axis.distribution([0, 1, 3], np.ones(3)).named() == pytest.approx(
+        {"L & B": 1 / 3, "L & S": 1 / 3, "R & B": 1 / 3, "R & S": 0}
+    )
+    for wrong in ("side", "side*side", "side*nope"):
+        with pytest.raises(ConfigError, match="crossed"):
+            crossed(wrong, made)
 
 
 class Fixed:

@@ -88,3 +88,12 @@ def test_learnt_vectors_are_those_of_the_matrix(context: Context, tmp_path: Path
     with pytest.raises(ConfigError, match="expected two or more"):
         learn_vectors(terms, Learning(least_documents=5), tmp_path)
     assert len(learn_vectors(terms, Learning(2, 1, 1.0, 3), tmp_path).words) == 3
+
+
+def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n. . . 3 4\nat x@y.z 5 6\nb 7 8\na 9 9\n", encoding="utf-8")
+    assert read_vectors(str(path)).words == ("a", "b")
+    path.write_text("a 1 2\nb 3 4 5\n", encoding="utf-8")
+    with pytest.raises(InputError, match="found 3 numbers for 'b'; expected 2"):
+        read_vectors(str(path))

@@ -134,10 +134,10 @@ def test_page_is_well_formed_escaped_and_alone() -> None:
 
 def test_numbers_of_the_tables() -> None:
     rows = Page(recommendation_report(results())).rows
-    assert ["the original", "original", "original", "1.000", "0.500", "88 %", "1; 2", "0.2500"] in rows
-    assert [EVIL, "recommended", "rm3, llm", "0.600 (-0.400)", "0.750 (+0.250)", "88 %", "1; 2", "0.2500"] in rows
+    assert ["the original", "original", "original", "1.000", "0.500", "88\u00a0%", "1; 2", "0.2500"] in rows
+    assert [EVIL, "recommended", "rm3, llm", "0.600 (-0.400)", "0.750 (+0.250)", "88\u00a0%", "1; 2", "0.2500"] in rows
     assert ["kl_tilt(strength=1.0)", "side", "0.8000", "0.9900", "0.9000", "0.3100"] in rows
-    assert [EVIL, "side", "closest", "kl_tilt", "0.9900", "42.1 %"] in rows
+    assert [EVIL, "side", "closest", "kl_tilt", "0.9900", "42.1\u00a0%"] in rows
     assert [EVIL, "side", "as relevant", "uniform", "0.8000", "out of reach"] in rows
     assert not any("dominated" in row for row in rows)
     held = next(row for row in rows if row[0] == "side" and row[1] == "6")
@@ -207,10 +207,11 @@ def test_statement_and_summary() -> None:
             "relevance_of_recommended": 0.6,
             "reranked": None,
             "relevance_of_reranked": None,
+            "as_close": {"relevance": 0.875},
         }
     }
     text = recommendation_report(results(evaluation={"statement": "they differ"}, summary={"axes": axes}))
-    assert ["side", "2", "0.5000", "0.7500", "0.6000", "–", "–"] in Page(text).rows
+    assert ["side", "2", "0.5000", "0.7500", "0.6000", "–", "–", "0.8750"] in Page(text).rows
     assert "they differ." in text
     assert "Nothing was held out." not in text
 
