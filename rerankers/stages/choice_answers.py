@@ -67,11 +67,11 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
 }
 """Answer -> question, and what can be answered with what it means."""
 
-OWN_GROUPS = ("generated", "jsonl", "trec_fair_2019", "trec_fair_2020")
+OWN_GROUPS = ("generated", "grep_biasir", "jsonl", "trec_fair_2019", "trec_fair_2020")
 """Collections that bring groups along."""
-WITH_TRAINING = ("generated", "jsonl", "trec_fair_2019", "trec_fair_2020")
+WITH_TRAINING = ("generated", "grep_biasir", "jsonl", "trec_fair_2019", "trec_fair_2020")
 """Collections whose training queries can be set apart (collection.split=eval)."""
-MAIN_ATTRIBUTE = {"generated": "economy", "trec_fair_2020": "level"}
+MAIN_ATTRIBUTE = {"generated": "economy", "grep_biasir": "gender", "trec_fair_2020": "level"}
 _NAME = re.compile(r"[A-Za-z0-9][\w-]*")
 
 

@@ -157,7 +157,7 @@ def test_mixture_is_the_minimum_over_all_rankings(n: int, seed: int, groups: boo
     slope = loss.gradient(mixed)
     least = min(float(np.vdot(slope, _exposure(order, made))) for order in itertools.permutations(range(n)))
     assert found.value <= loss.value(_exposure(np.arange(n), made)) + 1e-12  # never worse than where it began
-    if n <= 3:  # where moves of one document reach every ranking
+    if n <= 2:  # where moves of one document reach every ranking; of three documents they miss the reverse order
         assert float(np.vdot(slope, mixed)) - least <= 1e-8
 
 
