@@ -26,6 +26,7 @@ def _in_path() -> Iterator[None]:
     sys.path.remove(str(BENCHMARKS))
 
 
+@pytest.mark.slow
 def test_all_that_grows_can_be_called_at_its_smallest_size() -> None:
     lines = list(import_module("growth")._lines(np.random.default_rng(0)))
     assert len({(what, variable) for what, variable, _, _ in lines}) == len(lines)

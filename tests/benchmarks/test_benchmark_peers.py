@@ -45,6 +45,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
+@pytest.mark.slow
 def test_drawn_rankings_have_the_exact_chances_of_ranks(peers: ModuleType, rng: np.random.Generator) -> None:
     score, draws = np.array([1.0, 0.0, -1.0, 2.0, 0.5]), 20_000
     exact = pl_rank_marginals(score, 5)

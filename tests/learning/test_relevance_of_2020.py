@@ -42,6 +42,7 @@ def quality(probability: np.ndarray, rows: LearningRows) -> tuple[float, float, 
     return pooled_auc(probability, relevant), within, float(losses(probability, relevant)[:, 1].mean())
 
 
+@pytest.mark.slow
 def test_probabilities_of_relevance(shared: Path, tmp_path: Path) -> None:
     find_java()
     config = config_of(shared / "data" / "trec-fair-2020")
