@@ -3,7 +3,18 @@
 The functions here take one query; the modules take blocks of queries.
 """
 
-from rerankers.exposure.browsing import DCG, ERR, GERR, RBP, Browsing, BrowsingModel, Cascade, Positions, TopKSet
+from rerankers.exposure.browsing import (
+    DCG,
+    ERR,
+    GERR,
+    RBP,
+    Browsing,
+    BrowsingModel,
+    Cascade,
+    Positions,
+    TopKSet,
+    TrecDiscount,
+)
 from rerankers.exposure.estimators import unbiased_ee
 from rerankers.exposure.gradients import pl_exposure_gradient
 from rerankers.exposure.optimal.foeir import foeir
@@ -21,6 +32,7 @@ __all__ = [
     "Cascade",
     "Positions",
     "TopKSet",
+    "TrecDiscount",
     "equal_exposure_target",
     "foeir",
     "frank_wolfe",

@@ -20,7 +20,19 @@ from rerankers.exposure.checks import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DCG", "ERR", "GERR", "MODELS", "RBP", "Browsing", "BrowsingModel", "Cascade", "Positions", "TopKSet"]
+__all__ = [
+    "DCG",
+    "ERR",
+    "GERR",
+    "MODELS",
+    "RBP",
+    "Browsing",
+    "BrowsingModel",
+    "Cascade",
+    "Positions",
+    "TopKSet",
+    "TrecDiscount",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +144,22 @@ class DCG(Model):
     def _position(self, longest: int) -> NDArray[np.float64]:
         rank = np.arange(longest)
         weight = 1.0 / np.log2(rank + 2.0)
+        return weight if self.cutoff is None else np.where(rank < self.cutoff, weight, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TrecDiscount(Model):
+    """Attention 1 / log2(max(rank, 2)), the same at ranks 1 and 2: the TREC Fair Ranking tracks of 2021 and 2022."""
+
+    cutoff: int | None = None
+    word: ClassVar[str] = "wptrec"
+
+    def __post_init__(self) -> None:
+        check_rank("cutoff", self.cutoff)
+
+    def _position(self, longest: int) -> NDArray[np.float64]:
+        rank = np.arange(longest)
+        weight = 1.0 / np.log2(np.maximum(rank + 1.0, 2.0))
         return weight if self.cutoff is None else np.where(rank < self.cutoff, weight, 0.0)
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from rerankers._base.errors import ConfigError
-from rerankers.exposure.browsing import MODELS, BrowsingModel, Positions, TopKSet
+from rerankers.exposure.browsing import MODELS, BrowsingModel, Positions, TopKSet, TrecDiscount
 from rerankers.measures.definition import Parameter
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ PARAMETERS = (
     Parameter(
         "umodel",
         str,
-        "browsing model; the evaluation's unless given",
-        choices=("gerr", "rbp", "err", "dcg", "topk_set"),
+        "browsing model; the evaluation's unless given. dcg weighs rank i 1/log2(1+i), wptrec 1/log2(max(i, 2))",
+        choices=("gerr", "rbp", "err", "dcg", "wptrec", "topk_set"),
         aliases=("browsing",),
     ),
     Parameter("p", float, "patience: probability of going on", low=0.0, high=1.0, aliases=("patience", "persistence")),
@@ -32,6 +32,7 @@ PARAMETERS = (
     Parameter("max_grade", int, "highest grade of the scale, for err", low=1, high=2**15 - 1),
 )
 
+_WORDS = {**MODELS, TrecDiscount.word: TrecDiscount}
 _FIELD = {"p": "patience", "u": "satisfaction", "max_grade": "max_grade"}
 
 
@@ -60,7 +61,7 @@ def browsing_of(measure: Measure, default: BrowsingModel, max_grade: int | None 
             raise ConfigError(f"measure {measure}: topk_set needs a cutoff; write {measure}@10")
         spec = TopKSet(measure.cutoff)
     elif word is not None:
-        spec = cast("Any", MODELS[str(word)])(**_cutoff_of(default))
+        spec = cast("Any", _WORDS[str(word)])(**_cutoff_of(default))
     known = {item.name for item in fields(spec)}
     for name in given:
         if _FIELD[name] not in known:

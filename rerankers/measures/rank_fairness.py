@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SCALES = ("nats", "unit")
 
 
-def awrf(weights: ArrayLike, alignment: ArrayLike, target: ArrayLike) -> float:
-    """Return 1 - JS(shares, target), the divergence in nats.
+def awrf(weights: ArrayLike, alignment: ArrayLike, target: ArrayLike, scale: str = "nats") -> float:
+    """Return 1 - JS(shares, target), the divergence in nats unless another scale is asked for.
 
     Parameters
     ----------
@@ -31,18 +31,23 @@ def awrf(weights: ArrayLike, alignment: ArrayLike, target: ArrayLike) -> float:
         a document of no group.
     target
         (G,), at least 0, with a positive sum; it is divided by that sum, as are the shares ``weights @ alignment``.
+    scale
+        ``nats``, as in the tracks of 2021 and 2022; ``unit``: the divergence over ln 2, which is in bits.
 
     Returns
     -------
     float
-        between 1 - ln 2 and 1; 1 where shares and target are equal.
+        between 1 - ln 2 (0 on the unit scale) and 1; 1 where shares and target are equal.
 
     Raises
     ------
     InputError
         for shapes that do not fit, values that are negative or not finite, a target of zeros, and attention that
         reaches no group: there the shares are not defined.
+    ConfigError
+        for another scale.
     """
+    choose("scale", scale, SCALES)
     weight = _vector("weights", weights)
     matrix = np.asarray(alignment, dtype=np.float64)
     aim = _vector("target", target)
@@ -50,7 +55,7 @@ def awrf(weights: ArrayLike, alignment: ArrayLike, target: ArrayLike) -> float:
         expected = f"({len(weight)}, {len(aim)}), documents by groups"
         raise InputError.one("alignment", f"shape {matrix.shape}", expected)
     _nonnegative("alignment", matrix)
-    return fairness_of(js_of_shares(shares("weights @ alignment", weight @ matrix), shares("target", aim)))
+    return fairness_of(js_of_shares(shares("weights @ alignment", weight @ matrix), shares("target", aim)), scale)
 
 
 def js_divergence(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
