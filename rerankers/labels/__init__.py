@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rerankers.labels.lexical import LexicalMajority, LexicalNeutrality
     from rerankers.labels.lexicon import Lexicon, load_lexicon
     from rerankers.labels.llm_labeller import LlmLabeller
+    from rerankers.labels.neutrality import neutralities
     from rerankers.labels.votes import Votes
 
 _LATER = {
@@ -33,6 +34,7 @@ _LATER = {
     "kappa_interval": "kappa_intervals",
     "krippendorff_alpha": "agreement",
     "load_lexicon": "lexicon",
+    "neutralities": "neutrality",
     "read_labels": "file_labels",
 }
 """Name -> its module, loaded when it is first asked for: a label file needs no compiled loops."""
@@ -54,6 +56,7 @@ __all__ = [
     "kappa_interval",
     "krippendorff_alpha",
     "load_lexicon",
+    "neutralities",
     "read_labels",
 ]
 

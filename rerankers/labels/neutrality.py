@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.measures.word_magnitudes import magnitudes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -63,6 +64,45 @@ def neutrality(
         text = f"{below} neutralities are below 0, for the target is not uniform over two groups"
         warnings.warn(text, NeutralityWarning, stacklevel=2)
     return found
+
+
+def neutralities(
+    texts: Sequence[str],
+    words: Mapping[str, Iterable[str]],
+    tau: float = 1,
+    target: Mapping[str, float] | Sequence[float] | None = None,
+    clip: bool = False,
+    *,
+    tokens: Callable[[str], list[str]] | None = None,
+) -> NDArray[np.float64]:
+    """Return the neutrality of texts by counting words, as `neutrality` does of counts.
+
+    Parameters
+    ----------
+    texts
+        n texts.
+    words
+        group -> its words; in each group that lists it, a word counts.
+    tau, target, clip
+        as of `neutrality`; the target by name or in the order of ``words``.
+    tokens
+        what cuts a text into words; lower case split at single blanks unless given, as the released code does.
+
+    Returns
+    -------
+    float64 (n,)
+
+    Raises
+    ------
+    InputError
+        as of `neutrality` and `rerankers.measures.magnitudes`, and for a target of other groups.
+    """
+    if isinstance(target, Mapping):
+        if set(target) != set(words):
+            raise InputError.one("target", f"the groups {', '.join(target)}", f"the groups {', '.join(words)}")
+        target = [target[group] for group in words]
+    counts = magnitudes(texts, "tc", words, tokens=tokens)
+    return neutrality(np.stack(list(counts.values()), axis=1), tau, target, clip)
 
 
 def target_shares(groups: int, target: Sequence[float] | None = None) -> NDArray[np.float64]:

@@ -6,9 +6,10 @@ in descending order, NFaiRR = FaiRR / IFaiRR (Rekabsaz, Kopeinik & Schedl 2021).
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Neutralities = Sequence[float | None] | Mapping[Any, float | None]
+_ROUNDED = 1e-5
+"""By how much two values of a document may differ: files carry six decimals."""
 FORMS = ("corrected", "official")
 MISSING = ("error", "neutral", "drop")
 
 
 def nfairr(
     neutrality: Neutralities,
-    background: Neutralities,
+    background: Neutralities | Sequence[str],
     k: int | None,
     form: str = "corrected",
     *,
@@ -41,15 +44,16 @@ def nfairr(
     neutrality
         of the ranked documents, best rank first: values, or document -> value. None where there is no value.
     background
-        of the set the ideal order is taken from, likewise and in any order. Where both are mappings, documents are
-        told apart by their ids; else ranked values count as part of the background as often as they occur in it.
+        of the set the ideal order is taken from, likewise and in any order; or the ids of documents whose values
+        ``neutrality`` has. With ids, documents are told apart by them; else ranked values count as part of the
+        background as often as they occur in it.
     k
         depth; None for the whole ranking (and then the whole background for the ideal).
     form
-        ``corrected``: the ideal is taken over background and ranking together, so that NFaiRR is at most 1 for
-        neutralities of at least 0, and the agnostic baseline stops at the size of that set. ``official``: the ideal is
-        that of the background alone (NFaiRR exceeds 1 where more neutral documents are ranked that it lacks), and the
-        baseline runs to k, however few documents there are.
+        ``corrected``: the ideal is taken over the background and all that is ranked, whatever k, so that NFaiRR is at
+        most 1 for neutralities of at least 0, and the agnostic baseline stops at the size of that set. ``official``:
+        the ideal is that of the background alone (NFaiRR exceeds 1 where more neutral documents are ranked that it
+        lacks), and the baseline runs to k, however few documents there are.
     missing
         a document without a value: ``error``; ``neutral``: counts as 1, as in the published code; ``drop``: keeps its
         rank and adds nothing, and is not part of the background.
@@ -60,23 +64,26 @@ def nfairr(
     -------
     dict
         ``nfairr``, ``fairr``, ``ideal``; ``agnostic``: the mean neutrality of the set times the weights of the ranks,
-        as of an order at random, and ``agnostic_nfairr``: the same over the ideal; counts ``outsiders`` (ranked within
-        k and not in the background), ``missing`` and ``outside_0_1`` (values, before any clipping); ``reason``: None,
+        as of an order at random, and ``agnostic_nfairr``: the same over the ideal; counts ``outsiders`` (ranked, and
+        not in the background), ``missing`` and ``outside_0_1`` (values, before any clipping); ``reason``: None,
         or why nfairr is None: ``no_ranked_document``, ``no_neutral_background`` (the ideal is not above 0).
 
     Raises
     ------
     InputError
-        for values that are not finite, and missing ones under ``error``.
+        for values that are not finite, documents with two of them, and missing ones under ``error``.
     ConfigError
         for other words.
     """
     choose("form", form, FORMS)
     choose("missing", missing, MISSING)
-    ranked, pool = _values("neutrality", neutrality), _values("background", background)
+    ranked, pool = _values("neutrality", neutrality), _values("background", _with_values(background, neutrality))
     n = depth(k, len(ranked))
     given = [value for value in [*(value for _, value in ranked), *(value for _, value in pool)] if value is not None]
-    lacking = sum(value is None for _, value in ranked[:n]) + sum(value is None for _, value in pool)
+    by_id = isinstance(neutrality, Mapping) and pool[:1] != [] and pool[0][0] is not None
+    outsiders = _outsiders(ranked, pool, by_id)
+    beyond = [ranked[place] for place in outsiders if place >= n and form == "corrected"]
+    lacking = sum(value is None for _, value in [*ranked[:n], *pool, *beyond])
     if lacking and missing == "error":
         raise InputError.one(
             "neutrality",
@@ -84,8 +91,6 @@ def nfairr(
             "a number each",
             mend="Or missing='neutral' or 'drop'.",
         )
-    by_id = isinstance(neutrality, Mapping) and isinstance(background, Mapping)
-    outsiders = _outsiders(ranked[:n], pool, by_id)
     together = [*pool, *(ranked[place] for place in outsiders)] if form == "corrected" else pool
     fill = 1.0 if missing == "neutral" else None
     values = _filled([value for _, value in ranked[:n]], 1.0 if missing == "neutral" else 0.0, clip)
@@ -124,13 +129,44 @@ def ideal_fairr(values: Floats, k: int) -> float:
     return fairr(np.sort(values)[::-1][:k])
 
 
-def _values(name: str, given: Neutralities) -> list[tuple[Any, float | None]]:
+def _values(name: str, given: Any) -> list[tuple[Any, float | None]]:
     """Return (document or None, value) pairs; the values are checked."""
+    if isinstance(given, str):
+        raise InputError.one(name, f"the text {given!r}", "numbers, or document -> number")
     items = list(given.items()) if isinstance(given, Mapping) else [(None, value) for value in given]
+    out = []
     for doc, value in items:
-        if value is not None and not np.isfinite(float(value)):
-            raise InputError.one(f"{name}{'' if doc is None else f', {doc}'}", str(value), "a finite number, or None")
-    return [(doc, None if value is None else float(value)) for doc, value in items]
+        try:
+            number = None if value is None else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if number is not None and not math.isfinite(number):
+            raise InputError.one(f"{name}{'' if doc is None else f', {doc}'}", repr(value), "a finite number, or None")
+        out.append((doc, number))
+    return out
+
+
+def _with_values(background: Any, neutrality: Neutralities) -> Neutralities:
+    """Return document -> value where a background is given by the ids of documents; InputError for two values of one.
+
+    A list is one of ids where it has texts, or whole numbers that are all documents of ``neutrality``.
+    """
+    if not isinstance(neutrality, Mapping):
+        return cast("Neutralities", background)
+    if isinstance(background, Mapping):
+        for doc in neutrality.keys() & background.keys():
+            one, other = neutrality[doc], background[doc]
+            if one is not None and other is not None and abs(float(one) - float(other)) > _ROUNDED:
+                raise InputError.one(f"background, {doc}", str(other), f"{one}, as in neutrality")
+        return background
+    listed = list(background)
+    if any(isinstance(doc, str) for doc in listed):
+        strange = [doc for doc in listed if doc not in neutrality]
+        if strange:
+            raise InputError.one("background", f"{strange[0]!r}", "documents whose neutrality is given")
+    elif not listed or not all(isinstance(doc, int) and doc in neutrality for doc in listed):
+        return listed
+    return {doc: neutrality[doc] for doc in listed}
 
 
 def _outsiders(ranked: list[tuple[Any, float | None]], pool: list[tuple[Any, float | None]], by_id: bool) -> list[int]:

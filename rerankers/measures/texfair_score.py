@@ -23,7 +23,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.measures.presence_lists import depth
-from rerankers.measures.word_magnitudes import rank_weights
+from rerankers.measures.word_magnitudes import rank_weights, word_sets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +46,8 @@ def texfair(
     texts
         (n,), best rank first.
     words
-        group -> its words. A word may be of several groups, and counts in each.
+        group -> its words. A word may be of several groups, and counts in each. Compared in lower case, unless
+        ``tokens`` is given.
     target
         J, what share of the word exposure each group is due, by name or in the order of ``words``; divided by its sum.
         None for equal shares.
@@ -69,7 +70,7 @@ def texfair(
     """
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError.one("texts", "no list of texts", "a list of texts, best rank first")
-    lists = {group: frozenset(listed) for group, listed in words.items()}
+    lists = word_sets(words, lower=tokens is None)
     due = target_of(target, tuple(lists))
     n = depth(k, len(texts))
     cut = [(tokens or _at_white_space)(text) for text in texts[:n]]

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
+    OfDocuments = Sequence[Mapping[str, float]] | Sequence[tuple[float, float, float]] | Sequence[float] | NDArray[Any]
 
 KINDS = ("tf", "tc", "bool")
+_ROUNDED = 1e-5
+"""By how much the first number of a triple may miss the difference: files carry six decimals."""
 _SHORT = {"m": "male", "f": "female", "M": "male", "F": "female"}
 
 
@@ -81,8 +84,8 @@ def magnitudes(
     kind
         as of `magnitude`.
     words
-        group -> its words, in lower case where ``tokens`` gives lower case; needed for texts. A word may be of several
-        groups.
+        group -> its words, needed for texts. A word may be of several groups. Compared in lower case, unless ``tokens``
+        is given: then they are as these cut them.
     tokens
         what cuts a text into words; lower case split at single blanks unless given, as the released code does, which
         misses words beside punctuation.
@@ -103,18 +106,19 @@ def magnitudes(
             raise InputError.one("documents", "counts of other groups", f"counts of {', '.join(names)} everywhere")
         counts = {name: np.array([float(row[name]) for row in rows], dtype=np.float64) for name in names}
     else:
-        counts = _counted(documents, words, tokens or _at_blanks)
+        counts = _counted(documents, words, tokens)
     return {_SHORT.get(group, group): magnitude(values, kind) for group, values in counts.items()}
 
 
-def arab(magnitudes: Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]], k: int | None) -> dict[str, Any]:
+def arab(magnitudes: Mapping[str, Sequence[float]] | OfDocuments, k: int | None) -> dict[str, Any]:
     """Return RaB@k, ARaB@k and nDRaB@k of one ranking.
 
     Parameters
     ----------
     magnitudes
-        group -> magnitude of every document, best rank first, as `magnitudes` returns them; or one mapping a document.
-        ``m`` and ``f`` are short for male and female.
+        group -> magnitude of every document, best rank first, as `magnitudes` returns them; or one mapping a document;
+        or one triple a document as the released code stores them, (female minus male, female, male); or one number a
+        document, for the means of that. ``m`` and ``f`` are short for male and female.
     k
         depth; None for the whole list.
 
@@ -122,24 +126,24 @@ def arab(magnitudes: Mapping[str, Sequence[float]] | Sequence[Mapping[str, float
     -------
     dict
         ``RaB``, ``ARaB`` and ``nDRaB``, each a dict with the value of every group, ``gap``: the largest minus the
-        smallest, and for the groups male and female ``delta``: male minus female (the released code stores the
-        opposite by document and turns it in its last table); ``documents``: how many counted; ``short``: whether these
-        are fewer than k; ``reason``: None, or ``no_ranked_document``, where the values are None.
+        smallest, and for the groups male and female ``delta``: male minus female, and ``triple``: (female minus male,
+        female, male), the order and sign of the released code by document, which it turns in its last table; numbers
+        where one number a document was given; ``documents``: how many counted; ``short``: whether these are fewer than
+        k; ``reason``: None, or ``no_ranked_document``, where the values are None.
 
     Raises
     ------
     InputError
-        for fewer than two groups, lengths that differ and magnitudes that are not finite.
+        for fewer than two groups, lengths that differ, magnitudes that are not finite, and triples whose first number
+        is not the second minus the third.
     """
-    names, table = _table(magnitudes)
+    single = not isinstance(magnitudes, Mapping) and len(magnitudes) > 0 and all(map(_is_number, magnitudes))
+    names, table = ([""], finite("magnitudes", cast("Any", magnitudes))[np.newaxis]) if single else _table(magnitudes)
     n = depth(k, table.shape[1])
     out: dict[str, Any] = {}
     for measure in MEASURES:
-        mean = dict(zip(names, (table[:, :n] @ rank_weights(measure, n)).tolist(), strict=True)) if n else {}
-        out[measure] = {name: mean.get(name) for name in names}
-        out[measure]["gap"] = max(mean.values()) - min(mean.values()) if n else None
-        if set(names) == set(GENDERS):
-            out[measure]["delta"] = signed_gap(mean) if n else None
+        mean = (table[:, :n] @ rank_weights(measure, n)).tolist() if n else [None] * len(names)
+        out[measure] = mean[0] if single else _compared(dict(zip(names, mean, strict=True)))
     return out | {
         "documents": n,
         "short": k is not None and n < k,
@@ -147,9 +151,24 @@ def arab(magnitudes: Mapping[str, Sequence[float]] | Sequence[Mapping[str, float
     }
 
 
-def _table(given: Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]]) -> tuple[list[str], Floats]:
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating)
+
+
+def _compared(mean: dict[str, Any]) -> dict[str, Any]:
+    """Return the means of the groups with their differences, None where they are."""
+    there = None not in mean.values()
+    out = {**mean, "gap": max(mean.values()) - min(mean.values()) if there else None}
+    if set(mean) == set(GENDERS):
+        delta = signed_gap(mean) if there else None
+        out |= {"delta": delta, "triple": None if delta is None else (-delta, mean["female"], mean["male"])}
+    return out
+
+
+def _table(given: Any) -> tuple[list[str], Floats]:
     if not isinstance(given, Mapping):
-        given = {name: values.tolist() for name, values in magnitudes(given, "tc").items()}
+        triples = len(given) > 0 and all(np.shape(one) == (3,) and not isinstance(one, Mapping) for one in given)
+        given = _of_triples(given) if triples else magnitudes(given, "tc")
     names = [_SHORT.get(name, name) for name in given]
     rows = [finite(f"magnitudes, {name}", values) for name, values in given.items()]
     if len(set(names)) < 2 or len(set(names)) < len(names):
@@ -159,19 +178,54 @@ def _table(given: Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]])
     return names, np.stack(rows)
 
 
+def _of_triples(given: Any) -> dict[str, Floats]:
+    """Return the magnitudes of the genders; InputError where a triple is of another order."""
+    apart, female, male = np.asarray(given, dtype=np.float64).T
+    wrong = np.flatnonzero(
+        ~(np.abs(apart - (female - male)) <= _ROUNDED * np.maximum(1.0, np.abs(female) + np.abs(male)))
+    )
+    if len(wrong):
+        one = int(wrong[0])
+        raise InputError.one(
+            f"magnitudes, document {one + 1}",
+            str(tuple(float(value) for value in given[one])),
+            "(female minus male, female, male)",
+        )
+    return {"male": male, "female": female}
+
+
 def _counted(
-    texts: Sequence[Any], words: Mapping[str, Iterable[str]] | None, tokens: Callable[[str], list[str]]
+    texts: Sequence[Any], words: Mapping[str, Iterable[str]] | None, tokens: Callable[[str], list[str]] | None
 ) -> dict[str, Floats]:
     if isinstance(texts, str) or not all(isinstance(one, str) for one in texts):
         raise InputError.one("documents", "neither texts nor counts", "a list of texts, or counts by group")
     if words is None:
         raise InputError.one("words", "None", "group -> words, for texts")
-    lists = {group: frozenset(listed) for group, listed in words.items()}
-    cut = [tokens(text) for text in texts]
+    lists = word_sets(words, lower=tokens is None)
+    cut = [(tokens or _at_blanks)(text) for text in texts]
     return {
         group: np.array([sum(token in known for token in one) for one in cut], dtype=np.float64)
         for group, known in lists.items()
     }
+
+
+def word_sets(words: Mapping[str, Iterable[str]], lower: bool) -> dict[str, frozenset[str]]:
+    """Return group -> its words, in lower case where they are compared so.
+
+    Raises
+    ------
+    InputError
+        for words that are not listed by group.
+    """
+    if not isinstance(words, Mapping):
+        raise InputError.one("words", f"a {type(words).__name__}", "group -> its words")
+    out = {}
+    for group, listed in words.items():
+        found = [] if isinstance(listed, str) else list(listed)
+        if isinstance(listed, str) or not all(isinstance(word, str) for word in found):
+            raise InputError.one(f"words, {group}", repr(listed), "a list of words")
+        out[group] = frozenset(word.lower() if lower else word for word in found)
+    return out
 
 
 def _at_blanks(text: str) -> list[str]:
