@@ -91,11 +91,23 @@ def read_answers(paths: Sequence[Path], pairs: Sequence[str]) -> Answers:
     return Answers(tuple(sorted(judges)), given, {"rows": len(seen), **number, "no_row": no_row})
 
 
+def holds_answers(path: Path) -> bool:
+    """Return whether a file is there that is no template without answers."""
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    problems = Problems(str(path))
+    try:
+        rows = _rows(path, problems)
+    except InputError:
+        return True
+    return bool(problems) or any(row["answer"] for _, row in rows)
+
+
 def _rows(path: Path, problems: Problems) -> list[tuple[int, dict[str, str]]]:
-    """Return (first line, needed columns) of every row that has them; spreadsheets may write ; between cells."""
+    """Return (first line, needed columns) of every row that has them; spreadsheets may write ; or tabs."""
     text = "\n".join(line for _, line in read_lines(path))
     first = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if first.count(";") > first.count(",") else ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
     try:
         names = [name.strip().lower() for name in next(reader, [])]
         lacking = [name for name in NEEDED if name not in names]

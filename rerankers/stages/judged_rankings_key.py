@@ -13,7 +13,7 @@ from rerankers._base.errors import Problems
 from rerankers._base.files import read_lines
 from rerankers._base.json_text import parse_json
 from rerankers.labels.base import NEUTRALITY, TOKENS
-from rerankers.measures.presence_lists import GENDERS
+from rerankers.measures.presence_lists import GENDERS, Groups
 from rerankers.measures.presence_single import Listed
 
 KEY_SUFFIX = ".key.jsonl"
@@ -68,6 +68,10 @@ def read_key(template: Path) -> Key:
             pairs.append(Pair(str(record["pair"]), str(record["kind"]), _listed(record["a"]), _listed(record["b"])))
         except (KeyError, TypeError, ValueError) as error:
             problems.add(number, f"no pair ({error})", "pair, kind, a and b")
+    if not problems and about.get("pairs") != len(pairs):
+        problems.add(
+            None, f"{len(pairs)} pairs", f"{about.get('pairs')}, as its first line says: it was cut or changed"
+        )
     problems.raise_if_any()
     return Key(about, pairs)
 
@@ -86,6 +90,7 @@ def _records(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, An
 
 
 def _listed(side: Mapping[str, Any]) -> Listed:
+    Groups.of(None).code(side["label"])
     words = np.array([side[name] for name in GENDERS], dtype=np.float64).T  # null becomes NaN
     tokens = np.array(side[TOKENS], dtype=np.float64)
     counted = not np.all(np.isnan(words))

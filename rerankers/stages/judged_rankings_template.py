@@ -21,6 +21,7 @@ from rerankers.labels.texts import TextReader
 from rerankers.measures.presence_lists import GENDERS, SHORT
 from rerankers.measures.presence_made import known_lists, mirrored, orders
 from rerankers.measures.presence_single import Listed
+from rerankers.stages.judged_rankings_answers import holds_answers
 from rerankers.stages.judged_rankings_key import FORM, key_path
 from rerankers.stages.judged_rankings_runs import Drawn, pairs_of_runs
 
@@ -56,7 +57,8 @@ def written(template: Template, output: Path) -> tuple[int, Path]:
     Raises
     ------
     InputError
-        for texts without labels, files that are wrong, labels that are too few, and a depth below 2.
+        for texts without labels, files that are wrong, labels that are too few, a depth below 2, and where answers or
+        the key of other pairs would be overwritten.
     """
     if (template.texts is not None or template.runs) and template.labels is None:
         raise InputError.one("labels", "null", "the labels of the documents", mend="Type: labels=FILE")
@@ -79,10 +81,29 @@ def written(template: Template, output: Path) -> tuple[int, Path]:
             rows.writerow([name, judge, QUESTION, _shown(a, shown), _shown(b, shown), ""])
     about = {"form": FORM, "seed": template.seed, "depth": template.depth, "pairs": len(made)}
     lines = [about, *({"pair": n, "kind": kind, "a": _record(a), "b": _record(b)} for n, kind, a, b in made)]
-    key = key_path(output)
-    write_text(key, "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines))
+    key, text = (
+        key_path(output),
+        "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines),
+    )
+    _keep_what_people_need(output, key, text)
+    write_text(key, text)
     write_text(output, table.getvalue())
     return len(made), key
+
+
+def _keep_what_people_need(output: Path, key: Path, text: str) -> None:
+    """Raise InputError before answers are overwritten, or the key of other pairs, without which answers say nothing."""
+    if holds_answers(output):
+        raise InputError.one(
+            str(output), "a file with answers, or of another kind", "none, or a template without", mend="Name another."
+        )
+    if key.exists() and key.read_bytes() != text.encode():
+        raise InputError.one(
+            str(key),
+            "the key of other pairs",
+            "none: without it the answers to those pairs say nothing",
+            mend="Name another output, or remove the key.",
+        )
 
 
 def _drawn(template: Template, number: int, known: Mapping[str, list[Labelled]] | None) -> Drawn:
