@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from rerankers.collections.json_records import note_duplicates
 from rerankers.labels.base import Text
 from rerankers.labels.label_alignment import LabelRows
 from rerankers.labels.label_records import label_records
+from rerankers.labels.neutrality import NeutralityWarning
 from rerankers.values.groups import UNKNOWN_POLICIES
 
 if TYPE_CHECKING:
@@ -123,8 +125,10 @@ class LabellerGroups:
         """
         labeller = labeller_of(self.labeller)
         rows = LabelRows()
-        for record in labeller.label(texts_of(collection, self.fields)):
-            rows.add(record)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NeutralityWarning)  # they are counted
+            for record in labeller.label(texts_of(collection, self.fields)):
+                rows.add(record)
         return rows.aligned(collection.docs, self.attribute, labeller.labels, self.unknown)
 
     def align_documents(self, docs: Ids) -> Aligned:

@@ -91,7 +91,7 @@ class LabelRows:
             companions ``neutrality`` where any was said, ``words`` and ``shares`` where tokens were counted. Counts:
             ``labels`` and, where there are any, ``labels_for_unknown_documents``, ``documents_not_labelled`` (nothing
             was said of them), ``labels_null`` (by reason too, ``labels_null_ambiguous``), ``labels_of_no_group``,
-            ``{attribute}_documents_without_group``.
+            ``neutralities_below_0``, ``{attribute}_documents_without_group``.
 
         Raises
         ------
@@ -118,6 +118,7 @@ class LabelRows:
             labels_null=self._reasons.total(),
             **reasons,
             labels_of_no_group=int(np.sum((raw >= 0) & (label < 0))),
+            neutralities_below_0=int(np.sum(np.array(self._scores[NEUTRALITY]) < 0)),
         )
         out = resolved({attribute: labels}, unknown, "own_group", None, counts)
         return replace(out, companions=self._companions(docs, code, here, attribute, names))

@@ -23,7 +23,7 @@ from rerankers.measures.universe import UNIVERSES
 from rerankers.methods.targets import Population
 from rerankers.stages.block import add_counts
 from rerankers.stages.pool import make_pool
-from rerankers.stages.presence_account import Values, choice_of_labels, judged_note, rows_of
+from rerankers.stages.presence_account import Values, choice_of_labels, judged_note, missing_notes, rows_of
 from rerankers.stages.presence_labels import crossed, labellings
 from rerankers.stages.presence_measures import Presence
 from rerankers.stages.presence_systems import Grid, PresenceBlock, Sides
@@ -165,6 +165,7 @@ def presence(job: PresenceJob) -> tuple[dict[str, Any], pa.Table]:
         "notes": [
             *asked.left_out,
             *_neutral_note(pool.groups[labels.labelled]),
+            *missing_notes(table, asked.shown, len(values.queries)),
             *judged_note(rows, asked.keys[""]["Judged"], job.cutoff),
         ],
     }

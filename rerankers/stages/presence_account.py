@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +156,22 @@ def judged_note(rows: Sequence[Mapping[str, Any]], key: str, cutoff: int) -> lis
     return [
         f"only {share:.0%} of the first {cutoff} documents of the first stage are judged: the others count as not "
         "relevant, which rerankers move up; universe=judged leaves them out"
+    ]
+
+
+def missing_notes(table: pa.Table, keys: Iterable[str], queries: int) -> list[str]:
+    """Return a sentence for each key of which the first stage has no value for some queries, with the reasons."""
+    rows = zip(*(table.column(name).to_pylist() for name in ("system", "measure", "value", "reason")), strict=True)
+    lacking: dict[str, Counter[str]] = {key: Counter() for key in keys}
+    for system, key, value, reason in rows:
+        if system == FIRST_STAGE and value is None and key in lacking:
+            lacking[key][reason] += 1
+    return [
+        f"{key} of the first stage: no value for {found.total():,} of {queries:,} queries ("
+        + ", ".join(f"{reason} {number:,}" for reason, number in sorted(found.items()))
+        + "), which its means leave out"
+        for key, found in lacking.items()
+        if found
     ]
 
 

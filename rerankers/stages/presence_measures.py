@@ -70,6 +70,12 @@ class Presence:
         return cls(tuple(dict.fromkeys([*measures, *more])), str(utility), keys, tuple(left_out))
 
     @property
+    def shown(self) -> list[str]:
+        """The keys of nDCG, of NFaiRR and CWEx by any labels, and of further measures."""
+        own = [self.keys[name][one] for name in self.keys if name for one in (NFAIRR, CWEX) if one in self.keys[name]]
+        return list(dict.fromkeys([self.utility, *own, *self.keys[""].values()]))
+
+    @property
     def pairs(self) -> list[tuple[str, str, str]]:
         """(measure, its key by the labeller's labels, its key by the given ones), of measures that have both."""
         one, *rest = [attribute for attribute in self.keys if attribute]

@@ -211,3 +211,27 @@ def test_labels_of_grep_biasir(shared: Path) -> None:
     assert found.companions["gender:words"].groups == ("female", "male")
     assert not found.companions["gender:words"].unknown.any()
     assert int(found.companions["gender_given:neutrality"].unknown.sum()) == 5
+
+
+def test_queries_without_a_value_are_told(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("doc_id,label\na,M\nb,F\nc,N\n")
+    run = tmp_path / "first.run"
+    run.write_text("q1 Q0 a 1 9 r\nq1 Q0 b 2 8 r\nq2 Q0 c 1 9 r\nq2 Q0 d 2 8 r\n")
+    out = tmp_path / "told"
+    chosen = ["groups=labels", f"groups.path={labels}", "given=null", f"output={out}"]
+    assert main(["presence", *words, *FAST, *chosen]) == 0
+    note = "NFaiRR(group='gender',missing='drop')@10 of the first stage: no value for 1 of 2 queries"
+    assert f"{note} (no_neutral_background 1), which its means leave out" in capsys.readouterr().out
+    assert any(note in one for one in found_of(out)["notes"])
+
+
+def test_three_groups_of_words_are_counted_without_python_warnings(
+    words: list[str], tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    lexicon, out = tmp_path / "three.csv", tmp_path / "three"
+    lexicon.write_text("word,group\nman,male\nbrother,male\nwoman,female\nsister,female\ntable,other\ntables,other\n")
+    chosen = [f"groups.labeller={{name:lexical_majority,lexicon:{lexicon}}}", "given=null", f"output={out}"]
+    assert main(["presence", *words, *FAST, *chosen]) == 0
+    assert found_of(out)["counts"]["groups"]["neutralities_below_0"] == 2
+    assert not [one for one in recwarn if "neutralit" in str(one.message)]
