@@ -66,7 +66,8 @@ def nfairr(
         ``nfairr``, ``fairr``, ``ideal``; ``agnostic``: the mean neutrality of the set times the weights of the ranks,
         as of an order at random, and ``agnostic_nfairr``: the same over the ideal; counts ``outsiders`` (ranked, and
         not in the background), ``missing`` and ``outside_0_1`` (values, before any clipping); ``reason``: None,
-        or why nfairr is None: ``no_ranked_document``, ``no_neutral_background`` (the ideal is not above 0).
+        or why nfairr is None: ``no_ranked_document``, ``no_labels`` (no ranked document has a value),
+        ``no_neutral_background`` (the ideal is not above 0).
 
     Raises
     ------
@@ -93,24 +94,27 @@ def nfairr(
         )
     together = [*pool, *(ranked[place] for place in outsiders)] if form == "corrected" else pool
     fill = 1.0 if missing == "neutral" else None
-    values = _filled([value for _, value in ranked[:n]], 1.0 if missing == "neutral" else 0.0, clip)
+    values: Floats | None = _filled([value for _, value in ranked[:n]], 1.0 if missing == "neutral" else 0.0, clip)
     best = _filled([value for _, value in together if value is not None or fill is not None], 1.0, clip)
     found = {
         "outsiders": len(outsiders),
         "missing": lacking,
         "outside_0_1": sum(not 0.0 <= value <= 1.0 for value in given),
     }
+    if fill is None and all(value is None for _, value in ranked[:n]):
+        values = None if n else values
     return _record(values, best, depth(k, max(len(best), 1)) if k is None else int(k), form) | found
 
 
-def _record(values: Floats, best: Floats, k: int, form: str) -> dict[str, Any]:
+def _record(values: Floats | None, best: Floats, k: int, form: str) -> dict[str, Any]:
+    """Return the parts; ``values`` are those of the ranked documents, None where none of them has one."""
     out: dict[str, Any] = dict.fromkeys(("nfairr", "fairr", "ideal", "agnostic", "agnostic_nfairr", "reason"))
     out["ideal"] = ideal = ideal_fairr(best, k)
     if len(best):
         ranks = k if form == "official" else min(k, len(best))
         out["agnostic"] = float(best.mean()) * float(log_weights(ranks).sum())
-    if len(values) == 0:
-        return out | {"reason": "no_ranked_document"}
+    if values is None or len(values) == 0:
+        return out | {"reason": "no_labels" if values is None else "no_ranked_document"}
     out["fairr"] = fairr(values)
     defined = ideal > 0 if form == "corrected" else ideal != 0
     if not defined:

@@ -67,10 +67,12 @@ class _Neutrality(GroupMeasure):
         score = totals(over, exposure * ranked.value)
         value, uses_ideal = cls.combined(str(measure.get("of")), score, ideal)
         lacking = totals(over, (ranked.missing & (exposure > 0)).astype(np.float64)) > 0
+        counted = totals(over, exposure * ranked.counts) > 0 if measure.get("of") == "score" else ideal.known
         return Scores.of(
             value,
             ("no_ranked_document", ~(totals(over, exposure) > 0)),
             ("unlabelled_document", (lacking | (ideal.lacking & uses_ideal)) if missing == "null" else False),
+            ("no_labels", ~counted),
             ("no_neutral_background", ~(ideal.value > 0) if cls.name == "NFaiRR" else False),
         )
 
@@ -145,11 +147,15 @@ class _Values:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ideal:
-    """What the best and a random order of the background would have, and where a document has no value: (B,) each."""
+    """What the best and a random order of the background would have, (B,) each.
+
+    ``lacking``: where a document has no value; ``known``: where any counts.
+    """
 
     value: Floats
     agnostic: Floats
     lacking: NDArray[np.bool_]
+    known: NDArray[np.bool_]
 
     @classmethod
     def of(cls, known: _Values, k: int | None) -> _Ideal:
@@ -161,4 +167,4 @@ class _Ideal:
         weight = np.where(within, 1.0 / np.log2(rank + 2.0), 0.0)
         mean = totals(over, np.where(known.counts, known.value, 0.0)) / np.maximum(size, 1.0)
         lacking = totals(over, known.missing.astype(np.float64)) > 0
-        return cls(totals(over, weight * known.value[order]), mean * totals(over, weight), lacking)
+        return cls(totals(over, weight * known.value[order]), mean * totals(over, weight), lacking, size > 0)

@@ -45,6 +45,8 @@ MISSING = Parameter(
 )
 OF = Parameter("of", str, "delta = male minus female (where these are the groups), gap = largest minus smallest, or a "
                "group's name; delta unless given, gap of other groups")  # fmt: skip
+_ALL = 1.0 - 1e-9
+"""A share above this, but for rounding, is all of the weight."""
 _WORDS = Parameter("words", str, "tf = ln(1 + number of words), tc = their number, bool = any", "tf", KINDS)
 
 
@@ -86,6 +88,7 @@ class RaB(_OfTexts):
             value,
             ("no_ranked_document", ~ranked),
             ("unlabelled_document", unknown > 0 if measure.get("missing") == "null" else False),
+            ("no_labels", unknown > _ALL),
             ("fewer_than_two_groups", np.isnan(value)),
         )
 
@@ -151,16 +154,20 @@ class TExFAIR(_OfTexts):
         )
         scale = np.where(total > 0, total, 1.0)
         exposure = found.totals(row, docs[pair], weight, sizes)[:, columns] / scale[:, np.newaxis]
-        value = _part(of, names, exposure, seen / scale, due)
+        counted = lost <= _ALL * total
+        value = np.where(counted, _part(of, names, exposure, seen / scale, due), np.nan)
         ranked, unknown = total > 0, lost > 0
         if measure.get("form") == "mean":
             ranking = evaluation.rankings.row_of_ranking
             value = over_draws.mean(evaluation.rankings, np.where(ranked, value, np.nan))
-            ranked, unknown = (np.bincount(ranking, weights=one, minlength=rows) > 0 for one in (ranked, unknown))
+            ranked, unknown, counted = (
+                np.bincount(ranking, weights=one, minlength=rows) > 0 for one in (ranked, unknown, counted & ranked)
+            )
         return Scores.of(
             value,
             ("no_ranked_document", ~ranked),
             ("unlabelled_document", unknown if measure.get("missing") == "null" else False),
+            ("no_labels", ~counted),
             ("no_group_words", np.isnan(value)),
         )
 
