@@ -132,7 +132,13 @@ class Axis:
 
     def stands(self, lists: Sequence[NDArray[np.int64]], weights: Floats) -> Floats:
         """Return the closeness of each of several lists under weights of ranks, float64 (lists,), NaN without one."""
-        mass, lost, total = masses_of(self.alignment, lists, weights)
+        return self.stands_of(*masses_of(self.alignment, lists, weights))
+
+    def stands_of(self, mass: Floats, lost: Floats, total: Floats) -> Floats:
+        """Return the closeness of each row of masses (`masses_of`), float64 (rows,), NaN without one.
+
+        Masses of a mixture of lists are the mixture of their masses.
+        """
         found = closeness_of(shares_of(mass, lost, self.unknown), self.shares, self.kind)
         covered = total - lost >= (self.least_coverage - _ROUNDING) * total
         out: Floats = np.where(covered, found, np.nan)

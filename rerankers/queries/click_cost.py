@@ -4,18 +4,20 @@ A reranking reaches everybody who asks; a recommendation reaches those who take 
 the original query. With a click rate c the expected weight of a document is (1 - c) of its weight in the original list
 plus c of its weight in the recommended one, since expectations are linear. The distribution over groups of that mixture
 is what the users see together; its closeness to a target is not linear in c, but concave for every kind of closeness
-here, so the least rate at which it equals that of a reranking is found by bisection.
+here, so the least rate at which it equals that of a reranking is found by narrowing it down.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.queries.alternatives import best_on
+from rerankers.queries.distribution_rows import masses_of
 from rerankers.queries.looks import ListLook
 from rerankers.queries.scored import RELEVANCE
 
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
     from rerankers.queries.alternatives import Judge
     from rerankers.queries.axis_scores import Axis
 
+    Floats = NDArray[np.float64]
+
 RATES = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0)
-_STEPS = 60  # halvings: the rate is found to the last bits of a double
-_GOLDEN = 0.3819660112501051  # (3 - sqrt 5) / 2
+_POINTS, _ROUNDS = 33, 11  # rates looked at in a round, each 16 or 32 times as fine as the one before: to 1e-13
 _EQUAL = 1e-12
 
 
@@ -114,31 +117,26 @@ class Mixed:
     """The closeness of what users see together on an axis, by click rate."""
 
     def __init__(self, axis: Axis, judge: Judge, recommended: NDArray[np.integer]) -> None:
-        looks = [ListLook(judge.original[: judge.n]), ListLook(recommended[: judge.n])]
+        lists = [np.asarray(one).astype(np.int64) for one in (judge.original, recommended)]
         self._axis = axis
-        self._docs = np.concatenate([look.docs for look in looks])
-        self._before, self._after = (look.weights(judge.by_rank) for look in looks)
+        self._mass, self._lost, self._total = masses_of(axis.alignment, lists, judge.by_rank)
 
     def __call__(self, rate: float) -> float | None:
-        """Return the closeness at a rate, None where no weight is known."""
-        weights = np.concatenate([(1.0 - rate) * self._before, rate * self._after])
-        return self._axis.stand(self._docs, weights).closeness
+        """Return the closeness at a rate, None where no weight is known or too little."""
+        value = float(self._at(np.array([rate]))[0])
+        return None if np.isnan(value) else value
 
     def least_rate(self, wanted: float) -> float | None:
         """Return the least rate in [0, 1] with at least some closeness, None where there is none."""
-        start = self(0.0)
-        if start is not None and start >= wanted - _EQUAL:
-            return 0.0
-        high = self._highest()
-        if self._value(high) < wanted - _EQUAL:
+        low, high = 0.0, self._highest
+        if self._values(np.array([high]))[0] < wanted - _EQUAL:
             return None
-        low = 0.0
-        for _ in range(_STEPS):
-            middle = 0.5 * (low + high)
-            if self._value(middle) >= wanted - _EQUAL:
-                high = middle
-            else:
-                low = middle
+        for _ in range(_ROUNDS):
+            rates = np.linspace(low, high, _POINTS)
+            first = int(np.argmax(self._values(rates) >= wanted - _EQUAL))  # the last one is enough
+            if first == 0:
+                return float(rates[0])
+            low, high = float(rates[first - 1]), float(rates[first])
         return high
 
     def rate_of_single(self, wanted: float | None) -> float | None:
@@ -150,20 +148,26 @@ class Mixed:
             return 0.0
         return (wanted - before) / (after - before) if after >= wanted - _EQUAL else None
 
+    @cached_property
     def _highest(self) -> float:
-        """Return the rate with the highest closeness; a concave function has one (golden section)."""
-        low, high = 0.0, 1.0
-        for _ in range(_STEPS):
-            first, second = low + _GOLDEN * (high - low), high - _GOLDEN * (high - low)
-            if self._value(first) < self._value(second):
-                low = first
-            else:
-                high = second
-        return max((1.0, low, high), key=self._value)
+        """Return the rate with the highest closeness, the least of them: between the neighbours of the best point."""
+        low, high, best = 0.0, 1.0, 1.0
+        for _ in range(_ROUNDS):
+            rates = np.linspace(low, high, _POINTS)
+            place = int(np.argmax(self._values(rates)))
+            best, low, high = (float(rates[at]) for at in (place, max(place - 1, 0), min(place + 1, _POINTS - 1)))
+        return best
 
-    def _value(self, rate: float) -> float:
-        value = self(rate)
-        return -1.0 if value is None else value
+    def _values(self, rates: Floats) -> Floats:
+        """Return the closeness at rates, -1 where there is none."""
+        return np.nan_to_num(self._at(rates), nan=-1.0)
+
+    def _at(self, rates: Floats) -> Floats:
+        """Return the closeness at rates, float64 (rates,), NaN without one: masses are linear in the rate."""
+        share = np.stack([1.0 - rates, rates], axis=1)
+        # sums of two terms, not products of matrices: these may round a rate differently with the number of rates
+        mass, lost, total = (np.einsum("rl,l...->r...", share, part) for part in (self._mass, self._lost, self._total))
+        return self._axis.stands_of(mass, lost, total)
 
 
 def _equality(mixture: Mixed, axis: str, found: Sequence[Mapping[str, Any]], relevance: float | None) -> dict[str, Any]:

@@ -37,6 +37,21 @@ def row(name, relevance, side, single=None, of=None):
     return {"name": name, "axis": of, "objectives": {RELEVANCE: relevance, "side": side}, "single": {"side": single}}
 
 
+def test_click_rate_among_those_with_enough_labels() -> None:
+    # the original has two labels out of ten, the recommendation eight: six of a, two of b
+    labels = "a?????????" + "aaaaaabb??"
+    known = np.array([doc for doc, label in enumerate(labels) if label != "?"])
+    code = np.array(["ab".index(labels[doc]) for doc in known])
+    alignment = GroupAlignment.of_entries("side", ("a", "b"), known, code, np.ones(len(known)), len(labels))
+    one = Axis("side", alignment, {"a": 0.8, "b": 0.2}, "tv", least_coverage=0.66)
+    # at rate c: b has 2c of 1 + 7c labels, and 1 + 7c of 10 are labelled: from c = .8 on, b from .242 up
+    found = click_cost(
+        np.arange(10, 20), 0.3, Judge(np.arange(10), [one], np.ones(10)), [row("m", 0.8, 0.955, 0.9)], [0.0, 0.79, 0.81]
+    )
+    assert found["objectives"]["side"] == [None, None, pytest.approx(1 - (1.62 / 6.67 - 0.2))]
+    assert found["equals_best_reranking"]["side"]["rate"] == pytest.approx(0.8, abs=1e-10)
+
+
 @pytest.mark.parametrize("kind", ["jsd", "tv", "l2", "entropy"])
 @pytest.mark.parametrize("weights", ["uniform", "log2", "rbp"])
 def test_mixture_and_least_rate_by_scanning(kind, weights) -> None:
