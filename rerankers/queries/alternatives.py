@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     Lists = Sequence[NDArray[np.int64]]
 
 NDCG_DEPTH: Final = 10
-NEAR: Final = 6
-"""Digits to which alternatives are told apart by closeness."""
+NEAR: Final = 1e-6
+"""Values of closeness this near to the highest one are as high: several methods reach a target but for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,17 +181,21 @@ def alternatives(
 
 
 def best_on(axis: str, found: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the place of the alternative nearest to the target of an axis, None without any.
+    """Return the place of the alternative nearest to the target of an axis (`closest`), None without any."""
+    return closest([(one["objectives"].get(axis), one["objectives"].get(RELEVANCE)) for one in found])
 
-    Of those that are equally near to six digits it is the most relevant one: several methods reach a target but for
-    rounding.
+
+def closest(values: Sequence[tuple[float | None, float | None]]) -> int | None:
+    """Return the place of the pair (closeness, relevance) that is closest, None where none has a closeness.
+
+    Of those that are as close as the closest one but for `NEAR` it is the most relevant one, and of equal ones the
+    first.
     """
-    known = [
-        (round(one["objectives"][axis], NEAR), one["objectives"][RELEVANCE] or 0.0, -place)
-        for place, one in enumerate(found)
-        if one["objectives"].get(axis) is not None
-    ]
-    return -max(known)[2] if known else None
+    known = [(near, relevance or 0.0, -place) for place, (near, relevance) in enumerate(values) if near is not None]
+    if not known:
+        return None
+    least = max(known)[0] - NEAR
+    return -max((relevance, place) for near, relevance, place in known if near >= least)[1]
 
 
 def _mean(values: Floats) -> tuple[float | None, float | None]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rerankers.queries.alternatives import NEAR
+from rerankers.queries.alternatives import NEAR, closest
 from rerankers.queries.scored import RELEVANCE
 from rerankers.stats import exact_mean
 from rerankers.stats.paired import paired_intervals
@@ -101,9 +101,9 @@ def held_out(
     """Compare what was selected on each axis with the original, by the held-out setting.
 
     On each axis and topic the recommendation and the reranking with the highest closeness *under selection* are taken
-    (of equal ones the more relevant), and their held-out values are compared over topics. The closest reranking may
-    give up more relevance than the recommendation does, so there is a second one: the closest of those that are, under
-    selection, at least as relevant as the recommendation.
+    (of those that are as close but for `NEAR` the most relevant), and their held-out values are compared over topics.
+    The closest reranking may give up more relevance than the recommendation does, so there is a second one: the
+    closest of those that are, under selection, at least as relevant as the recommendation.
 
     Parameters
     ----------
@@ -164,16 +164,12 @@ def _as_relevant(found: Sequence[Judged], recommendation: Judged | None) -> list
     if least is None:
         return []
     known = [(one, one.selected_on.get(RELEVANCE)) for one in found]
-    return [one for one, value in known if value is not None and value >= least - 10.0**-NEAR]
+    return [one for one, value in known if value is not None and value >= least - NEAR]
 
 
 def _best(found: Sequence[Judged], axis: str) -> Judged | None:
-    known = [
-        ((round(value, NEAR), one.selected_on.get(RELEVANCE) or 0.0), one)
-        for one in found
-        if (value := one.selected_on.get(axis)) is not None
-    ]
-    return max(known, key=lambda pair: pair[0], default=(None, None))[1]
+    place = closest([(one.selected_on.get(axis), one.selected_on.get(RELEVANCE)) for one in found])
+    return None if place is None else found[place]
 
 
 def _compared(chosen: Mapping[str, Sequence[Mapping[str, Judged | None]]], how: Mapping[str, Any]) -> dict[str, Any]:

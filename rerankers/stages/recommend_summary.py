@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from rerankers.queries.alternatives import NEAR, closest
 from rerankers.queries.scored import RELEVANCE
-
-EQUAL = 1e-9
-"""Values of an axis this near to each other are as close to the target."""
 
 
 def summary_of(topics: Mapping[str, Any], axes: Sequence[str], objectives: Sequence[str]) -> dict[str, Any]:
@@ -55,9 +53,10 @@ def _axis(topics: Mapping[str, Any], axis: str, objective: str) -> dict[str, Any
             continue
         others = topic["alternatives"] if objective == axis else []
         columns.append((original, *best, *(_best(others, axis) or (None, None))))
-        near = [one for one in others if (one["objectives"].get(axis) or -1.0) >= best[0] - EQUAL]
-        if near:
-            close.append((max(one["objectives"].get(RELEVANCE) or 0.0 for one in near), best[1]))
+        pairs = [(one["objectives"].get(axis), one["objectives"].get(RELEVANCE)) for one in others]
+        kept_by = [relevance or 0.0 for value, relevance in pairs if value is not None and value >= best[0] - NEAR]
+        if kept_by:
+            close.append((max(kept_by), best[1]))
     names = ("original", "recommended", "relevance_of_recommended", "reranked", "relevance_of_reranked")
     out: dict[str, Any] = {"queries": len(columns)}
     for place, name in enumerate(names):
@@ -74,10 +73,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _best(rows: Sequence[Mapping[str, Any]], objective: str) -> tuple[float, float] | None:
-    """Return the highest value of an objective and its relevance, the higher one among equals."""
-    known = [
-        (row["objectives"][objective], row["objectives"].get(RELEVANCE) or 0.0)
-        for row in rows
-        if row["objectives"].get(objective) is not None
-    ]
-    return max(known) if known else None
+    """Return the highest value of an objective and its relevance, of those that are as high the most relevant one."""
+    values = [(row["objectives"].get(objective), row["objectives"].get(RELEVANCE)) for row in rows]
+    place = closest(values)
+    return None if place is None else (values[place][0] or 0.0, values[place][1] or 0.0)

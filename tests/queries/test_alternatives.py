@@ -10,7 +10,7 @@ import pytest
 
 from rerankers._base.streams import query_streams
 from rerankers.policies import PlackettLuce, static
-from rerankers.queries.alternatives import Judge, alternatives, best_on, expected_judged
+from rerankers.queries.alternatives import Judge, alternatives, best_on, closest, expected_judged
 from rerankers.queries.axis_scores import Axis
 from rerankers.queries.distributions import rank_weights
 from rerankers.queries.looks import ListLook, look_at
@@ -226,6 +226,9 @@ def test_best_is_the_nearest_then_the_most_relevant() -> None:
     ]
     assert best_on("side", rows) == 2
     assert best_on("side", rows[3:]) is None
+    # as close but for the tolerance, on whichever side of a sixth digit
+    assert closest([(0.1234565 + 1e-13, 0.1), (0.1234565 - 1e-13, 0.9), (0.1234565 - 2e-6, 1.0)]) == 1
+    assert closest([(0.5, 0.7), (0.5, 0.7), (None, 1.0)]) == 0
 
 
 def test_methods_without_a_closed_form_say_so() -> None:
