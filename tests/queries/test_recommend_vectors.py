@@ -46,6 +46,9 @@ def test_vectors_are_the_same_in_every_form(tmp_path: Path) -> None:
             r"v\.txt:2: found 1 numbers for 'b'; expected 2.*\n.*:3: .*\n.*:4: found a number",
         ),
         ("", "no word of the collection"),
+        ("3 2\na 1 0\nb 0 1\n", r"found 2 words; expected 3, as the first line says"),
+        ("2 3\na 1 0\nb 0 1\n", r":2: found 2 numbers for 'a'; expected 3, as the first line says"),
+        ("alone\n", r":1: found no numbers for 'alone'; expected a word, then numbers"),
     ],
 )
 def test_vector_files_say_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
@@ -96,4 +99,19 @@ def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
     assert read_vectors(str(path)).words == ("a", "b")
     path.write_text("a 1 2\nb 3 4 5\n", encoding="utf-8")
     with pytest.raises(InputError, match="found 3 numbers for 'b'; expected 2"):
+        read_vectors(str(path))
+
+
+@pytest.mark.parametrize("between", ["\t", "  ", " \t "])
+def test_blanks_between_numbers_may_be_of_any_number_and_kind(tmp_path: Path, between: str) -> None:
+    path = tmp_path / "v.txt"
+    path.write_text("".join(between.join(line) + "\n" for line in (["a", "1", "0"], ["b", "0", "2"])), encoding="utf-8")
+    assert read_vectors(str(path)).nearest("a", 2) == []
+    assert read_vectors(str(path)).matrix.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_parquet_file_with_numbers_that_are_not_finite_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "v.parquet"
+    pq.write_table(pa.table({"word": ["a", "b"], "vector": [[1.0, 0.0], [float("nan"), 1.0]]}), path)
+    with pytest.raises(InputError, match=r"v\.parquet: found a number that is not finite in row 2 \('b'\)"):
         read_vectors(str(path))
