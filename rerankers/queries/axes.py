@@ -174,17 +174,19 @@ def make_axes(
     choose("unknown", unknown, UNKNOWN_POLICIES)
     choose("closeness", kind, CLOSENESS)
     words = parsed_targets(targets, list(alignments))
-    axes = []
+    bare = []
     for name, given in alignments.items():
         alignment = unresolved(given)
         if not len(alignment.weight) or not alignment.weight.any():
             raise InputError.one(
                 f"groups {name!r}", "no document with a label", "labels of at least some documents of the collection"
             )
-        axis = Axis(name, alignment, unknown, kind, "none" if kind == "entropy" else words[name], {})
-        axes.append(Axis(name, alignment, unknown, kind, axis.target, _targets(axis, collection)))
-    _check_files(axes, words)
-    return axes
+        target = "none" if kind == "entropy" else words[name]
+        if target not in (*TARGETS, "none") and not Path(target).suffix:
+            choose(f"targets.{name}", target, TARGETS)
+        bare.append(Axis(name, alignment, unknown, kind, target, {}))
+    _check_files(bare, words)
+    return [replace(axis, targets=_targets(axis, collection)) for axis in bare]
 
 
 def _targets(axis: Axis, collection: Collection) -> dict[str, Floats]:
@@ -198,8 +200,6 @@ def _targets(axis: Axis, collection: Collection) -> dict[str, Floats]:
         return {} if shares is None else {ANY: shares}
     if axis.target == "relevant":
         return _relevant(axis, collection)
-    if not Path(axis.target).suffix:
-        choose(f"targets.{axis.name}", axis.target, TARGETS)
     found = read_shares(axis.target)
     vectors = {qid: found.vector(qid, axis.name, groups) for qid in found.by_query}
     named = {qid: vector for qid, vector in vectors.items() if vector.any()}

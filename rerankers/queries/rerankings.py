@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -137,10 +137,12 @@ def method_of(text: str) -> tuple[str, dict[str, Any]]:
     except (ValueError, SyntaxError):
         message = f"alternatives.methods: found {text!r}; expected a method such as kl_tilt(strength=0.5)"
         raise ConfigError(message) from None
-    choose("alternatives.methods", name, METHODS)
+    method: Any = METHODS[choose("alternatives.methods", name, METHODS)]
+    for key in options:
+        choose(f"alternatives.methods: {name}", key, [one.name for one in fields(method)])
     try:
-        METHODS[name](**options)
-    except TypeError as error:
+        method(**options)
+    except (TypeError, ConfigError) as error:
         raise ConfigError(f"alternatives.methods: found {text!r}; {error}") from error
     return name, options
 

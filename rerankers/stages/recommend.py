@@ -25,6 +25,7 @@ from rerankers.stages.recommend_rows import points_by_generator, topic_rows
 from rerankers.stages.recommend_summary import summary_of
 from rerankers.stages.recommend_text import show
 from rerankers.stages.recommend_topics import chosen_queries
+from rerankers.stages.recommend_warnings import warnings_of
 
 if TYPE_CHECKING:
     from rerankers.queries.gathering import Gathered
@@ -160,8 +161,7 @@ class _Work:
     ) -> dict[str, Any]:
         job, ground, collection = self.job, self.ground, self.collection
         lost = sum(topic["reason"] == FINDS_NOTHING for topic in topics.values())
-        warnings = [*ground.warnings, *([f"{lost} queries find no document: see reason"] if lost else [])]
-        warnings += _lost_replies(ground.context.counts)
+        warnings = [*ground.warnings, *warnings_of(lost, ground.scorer.axes, self.queries, ground.context.counts)]
         return {
             "seed": job.seed,
             "collection": {
@@ -206,14 +206,6 @@ def _kept(found: Sequence[Evaluated], rows: Sequence[Mapping[str, Any]]) -> list
         for place, (one, row) in enumerate(zip(found, rows, strict=True))
         if place == 0 or row["on_front"]
     ]
-
-
-def _lost_replies(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    for name, met in counts.items():
-        lost = {key.removeprefix("replies_"): number for key, number in met.items() if key.startswith("replies_")}
-        if lost:
-            told = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in sorted(lost.items()))
-            yield f"{name}: {sum(lost.values())} of {met['replies']} replies gave no query: {told}"
 
 
 def _named(axis: Any, query: Query) -> dict[str, float] | None:

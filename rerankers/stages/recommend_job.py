@@ -95,6 +95,9 @@ class RecommendJob:
             raise ConfigError(f"confidence: found {self.confidence}; expected a number between 0 and 1")
         if self.pool < self.scoring.depth:
             raise ConfigError(f"alternatives.pool: found {self.pool}; expected at least depth, {self.scoring.depth}")
+        most = getattr(self.retriever, "k", None)
+        if isinstance(most, int) and most < self.scoring.depth:
+            raise ConfigError(f"retriever.k: found {most}; expected at least depth, {self.scoring.depth}")
 
     @property
     def search_depth(self) -> int:
