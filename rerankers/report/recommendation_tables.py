@@ -34,7 +34,7 @@ def candidate_table(topic: Mapping[str, Any]) -> PlainTable:
 
 def reranking_table(topic: Mapping[str, Any]) -> PlainTable | None:
     """Return the rerankings of the original query on the same axes, None without any."""
-    found = topic.get("alternatives") or []
+    found = [*(topic.get("alternatives") or []), *(topic.get("baselines") or [])]
     if not found:
         return None
     names = list(found[0]["objectives"])
@@ -49,7 +49,8 @@ def reranking_table(topic: Mapping[str, Any]) -> PlainTable | None:
         rows.append(cells)
     return PlainTable(
         "Fair rerankings of the original query",
-        "What all users would get without a click. Closeness is that of the expected distribution over all rankings "
+        "What all users would get without a click; rm3 (weighted) is no reranking, but the query with feedback terms "
+        "that count by their weights. Closeness is that of the expected distribution over all rankings "
         "that a method shows; 'one ranking' is the mean closeness of the single ranking that a user sees.",
         ["method", "groups of", *names, *(f"{name}, one ranking" for name in axes), *measures],
         rows,

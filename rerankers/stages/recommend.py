@@ -18,6 +18,7 @@ from rerankers.queries.contest_pairs import ContestOptions
 from rerankers.queries.gathering import gather
 from rerankers.stages.config_parts import command_line
 from rerankers.stages.output import claimed
+from rerankers.stages.recommend_baselines import baselines, expanded
 from rerankers.stages.recommend_ground import ground_of
 from rerankers.stages.recommend_job import job_of
 from rerankers.stages.recommend_others import add_alternatives, add_held_out, evaluated, search_held_out
@@ -132,14 +133,17 @@ class _Work:
         ids, aligned = self.collection.docs, {axis.name: axis.alignment for axis in self.ground.scorer.axes}
         rows = {query.id: topic_rows(scored[query.id], aligned, ids, self.job.shown) for query in self.queries}
         search_held_out(self.queries, {qid: _kept(scored[qid], rows[qid]["candidates"]) for qid in rows}, self.ground)
+        texts = expanded(self.queries, self.ground)
         names = [generator.name for generator in self.job.generators]
         out = {
-            query.id: self._topic(query, scored[query.id], rows[query.id])
+            query.id: self._topic(query, scored[query.id], rows[query.id], texts)
             for query in _progress(self.queries, "compare")
         }
         return out, {qid: points_by_generator(found, names) for qid, found in scored.items()}
 
-    def _topic(self, query: Query, found: Sequence[Evaluated], told: dict[str, Any]) -> dict[str, Any]:
+    def _topic(
+        self, query: Query, found: Sequence[Evaluated], told: dict[str, Any], texts: Mapping[str, tuple[str, str]]
+    ) -> dict[str, Any]:
         finds = bool(len(found[0].scored.docs))
         rows = told["candidates"]
         add_held_out(query, found, rows, self.ground)
@@ -149,6 +153,7 @@ class _Work:
             "targets": {axis.name: _named(axis, query) for axis in self.ground.scorer.axes},
             **told,
             "alternatives": add_alternatives(query, found, rows, self.job, self.ground) if finds else [],
+            "baselines": baselines(query, texts, self.job, self.ground) if finds else [],
         }
 
     def results(

@@ -47,12 +47,12 @@ def add_alternatives(
 ) -> list[dict[str, Any]]:
     """Return the fair rerankings of a query, each with an ``evaluation``; put ``click`` into rows that are shown."""
     aims = _of_query(ground.scorer, query)
-    judge = _judge(query, job, ground.scorer, ground.context.searcher, ground)
+    judge = judge_of(query, job, ground.scorer, ground.context.searcher, ground)
     hits = ground.context.searcher.hits(query.text)
     docs, scores = hits.docs[: job.pool], hits.scores[: job.pool]
     methods = job.alternatives
     selected = alternatives(query.id, docs, scores, judge, methods, aims) if methods.methods else []
-    apart = _judge(query, job, ground.held_out, ground.held_out_searcher, ground)
+    apart = judge_of(query, job, ground.held_out, ground.held_out_searcher, ground)
     other = ground.held_out_searcher.hits(query.text)
     if selected and len(other.docs):
         again = alternatives(query.id, other.docs[: job.pool], other.scores[: job.pool], apart, methods, aims)
@@ -97,7 +97,8 @@ def _judged(row: Mapping[str, Any], name: str) -> Judged:
     return Judged(row[name], selected, values)
 
 
-def _judge(query: Query, job: RecommendJob, scorer: Scorer, searcher: Searcher, ground: Ground) -> Judge:
+def judge_of(query: Query, job: RecommendJob, scorer: Scorer, searcher: Searcher, ground: Ground) -> Judge:
+    """Return what lists and policies of a query are judged by, by one of the two means."""
     options, original = scorer.options, searcher.hits(query.text).docs
     first = original[: options.depth]
 

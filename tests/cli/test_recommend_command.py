@@ -102,6 +102,8 @@ def test_the_front_contains_the_constructed_optimum(
     assert topic["excluded"]["no_document"] == 1
     assert found["generators"]["random"]["candidates"] == 8
     assert [one["name"] for one in topic["alternatives"]] == ["deterministic", "kl_tilt(strength=1.0)"]
+    assert [one["name"] for one in topic["baselines"]] == ["rm3 (weighted)"]
+    assert set(topic["baselines"][0]["evaluation"]["objectives"]) == {"relevance", "side"}
     assert found["comparison"]["topics"] == 1
     assert found["evaluation"]["circular"] == ["side"]
     shown = capsys.readouterr().out

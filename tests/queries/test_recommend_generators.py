@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from rerankers.queries.generators.keywords import Keywords
 from rerankers.queries.generators.list_file import ListFile
 from rerankers.queries.generators.llm import Rewrites
 from rerankers.queries.generators.random_terms import RandomTerms
-from rerankers.queries.generators.rm3 import RM3, feedback_terms
+from rerankers.queries.generators.rm3 import RM3, feedback_terms, weighted_query
 from rerankers.queries.generators.variants import Variants
 from rerankers.queries.searching import Hits
 from tests.queries.recommend_world import texts_of, tiny_context, vector_file
@@ -61,6 +62,18 @@ def test_rm3_weights_are_those_of_the_relevance_model(context: Context) -> None:
     expected = {"moves": 0.75 * 0.5, "flows": 0.75 * 0.5, "move": 0.25}
     assert found == pytest.approx(expected)
     assert list(dict(feedback_terms(terms, hits, 10, 1))) == ["flows"]
+
+
+def test_a_weighted_query_has_its_words_as_often_as_they_weigh(context: Context) -> None:
+    hits = Hits(np.array([0, 1], np.int32), np.array([3.0, 1.0]))
+    words = Counter(weighted_query(context.terms, "Pump the water pump", hits, 10, 20, 0.6).split())
+    # two thirds and one third of .6, and .375, .375, .25 of .4, see above
+    assert words == {"pump": 400, "water": 200, "moves": 150, "flows": 150, "move": 100}
+    alone = Counter(weighted_query(context.terms, "moves", hits, 10, 20, 0.5).split())
+    assert alone == {"moves": 688, "flows": 188, "move": 125}
+    nothing = Hits(np.empty(0, np.int32), np.empty(0))
+    assert weighted_query(context.terms, "pump water", nothing) == "pump water"
+    assert weighted_query(context.terms, "of the", hits) == "of the"
 
 
 def test_rm3_has_the_full_form_first(context: Context) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rerankers._base.errors import ConfigError
+from rerankers.queries.corpus_terms import content_words
 from rerankers.queries.generators.base import distinct, own_words
 from rerankers.queries.scored import Candidate
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from rerankers.queries.searching import Hits
 
 MOST_SHARE = 0.1  # of the documents may have a feedback term, as in Anserini: others are too usual to tell anything
+
+WEIGHTS = 1000  # words of a weighted query: weights to three digits
 
 
 def feedback_terms(terms: CorpusTerms, hits: Hits, documents: int, size: int) -> list[tuple[str, float]]:
@@ -50,6 +53,27 @@ def feedback_terms(terms: CorpusTerms, hits: Hits, documents: int, size: int) ->
     best = best[weight[best] > 0]
     total = float(weight[best].sum())
     return [(terms.words[columns[place]], float(weight[place]) / total) for place in best]
+
+
+def weighted_query(
+    terms: CorpusTerms, text: str, hits: Hits, documents: int = 10, size: int = 10, original_weight: float = 0.5
+) -> str:
+    """Return RM3's weighted query as a text in which a word stands as often as it weighs, `WEIGHTS` words in all.
+
+    First stages count a word that stands twice twice, so this is the query of weighted terms but for rounding: the
+    query's own words with ``original_weight`` in all, the feedback terms with the rest (Abdul-Jaleel et al. 2004; the
+    defaults are Anserini's). The text itself where its documents have no feedback terms.
+    """
+    own = content_words(text)
+    found = feedback_terms(terms, hits, documents, size)
+    if not own or not found:
+        return text
+    weight = dict.fromkeys(own, 0.0)
+    for word in own:
+        weight[word] += original_weight / len(own)
+    for word, share in found:
+        weight[word] = weight.get(word, 0.0) + (1.0 - original_weight) * share
+    return " ".join(word for word, share in weight.items() for _ in range(round(WEIGHTS * share)))
 
 
 @dataclass(frozen=True, slots=True)
