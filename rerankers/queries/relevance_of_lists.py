@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Codes = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
+_CELLS: Final = 1 << 20  # similarities held at once: 8 MB
 KINDS: Final = ("cosine", "id")
 """Which similarity of documents: of their texts, or 1 for the same document and 0 for others."""
 
@@ -61,20 +63,37 @@ def cosine_f1(original: ArrayLike, others: Sequence[ArrayLike], vectors: Any) ->
         as `id_f1`.
     """
     first = _codes("original", original)
-    lists = [_codes("other", other) for other in others]
-    if not len(first) or not any(len(one) for one in lists):
-        return np.zeros(len(lists))
-    every = np.unique(np.concatenate(lists))
+    lengths = np.array([len(np.asarray(one)) for one in others], dtype=np.int64)
+    out = np.zeros(len(lengths))
+    if not len(first) or not lengths.any():
+        return out
+    same_length = {length: np.flatnonzero(lengths == length) for length in np.unique(lengths[lengths > 0]).tolist()}
+    lists = {length: _matrix([others[place] for place in places.tolist()]) for length, places in same_length.items()}
+    every = np.unique(np.concatenate([one.ravel() for one in lists.values()]))
     table = np.clip((vectors[every] @ vectors[first].T).toarray(), 0.0, 1.0)
     table[every[:, np.newaxis] == first[np.newaxis, :]] = 1.0
-    out = np.zeros(len(lists))
-    for place, one in enumerate(lists):
-        if len(one):
-            part = table[np.searchsorted(every, one)]
-            precision, recall = float(part.max(axis=1).mean()), float(part.max(axis=0).mean())
-            total = precision + recall
-            out[place] = 2.0 * precision * recall / total if total > 0 else 0.0
+    for length, places in same_length.items():
+        step = max(1, _CELLS // (length * len(first)))
+        for start in range(0, len(places), step):
+            near = table[np.searchsorted(every, lists[length][start : start + step])]
+            out[places[start : start + step]] = _harmonic(near.max(axis=2).mean(axis=1), near.max(axis=1).mean(axis=1))
     return out
+
+
+def _harmonic(precision: Floats, recall: Floats) -> Floats:
+    total = precision + recall
+    return np.divide(2.0 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
+
+
+def _matrix(lists: Sequence[ArrayLike]) -> Codes:
+    """Return lists of equal length as int64 (lists, length), checked as `_codes` does."""
+    codes = np.stack([np.asarray(one) for one in lists])
+    if codes.ndim != 2 or not np.issubdtype(codes.dtype, np.integer):
+        raise InputError.one("other", f"{codes.dtype} of shape {codes.shape[1:]}", "a list of document codes")
+    ordered = np.sort(codes, axis=1)
+    if np.any(ordered[:, 1:] == ordered[:, :-1]):
+        raise InputError.one("other", "a document more than once", "each document once")
+    return codes.astype(np.int64)
 
 
 def _codes(name: str, docs: ArrayLike) -> Codes:
