@@ -37,6 +37,7 @@ CONTESTS = {  # name -> module
     "ledger": "contest_ledger",
     "fa_star_ir": "contest_fa_star_ir",
     "scenarios": "contest_scenarios",
+    "rbo": "contest_rbo",
     "growth": "growth",
     "memory": "memory",
     "schedules": "schedules",

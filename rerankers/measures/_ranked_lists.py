@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +14,6 @@ from rerankers._base.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_SPARSE = 8  # times the items by which codes may exceed their number and still be looked up in a table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,34 +48,70 @@ class RankedList:
         return part
 
 
-def pair(
-    a: Iterable[Any], b: Iterable[Any]
-) -> tuple[RankedList, RankedList, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the shorter list, the longer one, and the places of the common items in both, 0-based."""
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind in "iu" and b.dtype.kind in "iu":
-        arrays = {"a": a.astype(np.int64, copy=False), "b": b.astype(np.int64, copy=False)}
-        for name, array in arrays.items():
-            if array.ndim != 1 or not len(array):
-                raise InputError.one(name, f"an array of shape {array.shape}", "(n,), at least one item")
-        lists = [RankedList.of_sizes(None, len(array)) for array in arrays.values()]
-        place = _places(arrays)
-    else:
-        (first, one), (second, two) = _read("a", a), _read("b", b)
-        lists = [RankedList.of_sizes(one, len(first)), RankedList.of_sizes(two, len(second))]
-        find = first.get
-        place = np.array([find(item, -1) for item in second], dtype=np.int64)
-    inside = np.flatnonzero(place >= 0)
-    if len(lists[0]) <= len(lists[1]):
-        return lists[0], lists[1], (place[inside], inside)
-    return lists[1], lists[0], (inside, place[inside])
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two rankings, and where each item of the second is in the first: int64, 0-based, -1 where it is not."""
+
+    lists: tuple[RankedList, RankedList]
+    place: NDArray[np.int64]
+
+    @property
+    def tied(self) -> bool:
+        """Whether any group of either has several items."""
+        return self.lists[0].tied or self.lists[1].tied
+
+    def by_length(self) -> tuple[RankedList, RankedList, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return the shorter list, the longer one, and the places of the common items in both."""
+        one, two = self.lists
+        inside = np.flatnonzero(self.place >= 0)
+        if len(one) <= len(two):
+            return one, two, (self.place[inside], inside)
+        return two, one, (inside, self.place[inside])
+
+
+def both_codes(a: Iterable[Any], b: Iterable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return two rankings of whole numbers as arrays; None for other items, tie groups, and lists that are empty."""
+    one = _codes("a", a)
+    if one is None:
+        return None
+    two = _codes("b", b)
+    return None if two is None else (one, two)
+
+
+def codes_from_0(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the same rankings under codes that are as small as can be."""
+    code = np.unique(np.concatenate([a, b]), return_inverse=True)[1].astype(np.int64)
+    return code[: len(a)], code[len(a) :]
+
+
+def _codes(name: str, given: Iterable[Any]) -> NDArray[np.int64] | None:
+    if isinstance(given, np.ndarray):
+        kind = given.dtype
+        if kind.kind != "i" and (kind.kind != "u" or kind.itemsize == 8):  # half of uint64 has no int64
+            return None
+        if given.ndim != 1 or not len(given):
+            raise InputError.one(name, f"an array of shape {given.shape}", "(n,), at least one item")
+        return np.array(given, dtype=np.int64)  # a copy: compiled code is made for one kind of array only
+    if not isinstance(given, list | tuple) or not given:
+        return None
+    try:
+        return np.frombuffer(array("q", given), dtype=np.int64)
+    except (TypeError, OverflowError):
+        return None
+
+
+def read_pair(a: Iterable[Any], b: Iterable[Any]) -> Pair:
+    """Return two rankings of any items, perhaps with tie groups."""
+    (first, one), (second, two) = _read("a", a), _read("b", b)
+    place = np.fromiter(map(first.get, second, repeat(-1)), dtype=np.int64, count=len(second))
+    return Pair((RankedList.of_sizes(one, len(first)), RankedList.of_sizes(two, len(second))), place)
 
 
 def _read(name: str, given: Iterable[Any]) -> tuple[dict[Any, int], NDArray[np.int64] | None]:
     """Return item -> place of a ranking, and the sizes of its tie groups, None where there are no ties."""
     given, sizes = list(given), None
-    tied = [isinstance(item, list) for item in given]
-    if any(tied):
-        groups = [item if one else [item] for item, one in zip(given, tied, strict=True)]
+    if any(issubclass(kind, list) for kind in set(map(type, given))):
+        groups = [item if isinstance(item, list) else [item] for item in given]
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
         if np.any(sizes == 0):
             raise InputError.one(name, f"an empty tie group at {int(np.argmin(sizes))}", "at least one item")
@@ -89,19 +125,3 @@ def _read(name: str, given: Iterable[Any]) -> tuple[dict[Any, int], NDArray[np.i
     if len(places) < len(given):
         raise InputError.one(name, "an item more than once", "each item once")
     return places, sizes
-
-
-def _places(arrays: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return where each item of the second array is in the first, -1 where it is not."""
-    one, two = arrays.values()
-    low = min(int(one.min()), int(two.min()))
-    width = max(int(one.max()), int(two.max())) - low + 1
-    if width > _SPARSE * (len(one) + len(two)) + 1024:
-        code = np.unique(np.concatenate([one, two]), return_inverse=True)[1].astype(np.int64)
-        one, two, low, width = code[: len(one)], code[len(one) :], 0, int(code.max()) + 1
-    for name, items in zip(arrays, (one, two), strict=True):
-        if np.any(np.bincount(items - low, minlength=width) > 1):
-            raise InputError.one(name, "an item more than once", "each item once")
-    table = np.full(width, -1, dtype=np.int64)
-    table[one - low] = np.arange(len(one))
-    return table[two - low]
