@@ -17,7 +17,8 @@ AGAIN = frozenset((408, 409, 425, 429))
 """Answers after which trying again may help; so may 500 and above."""
 NO_SCHEMA = frozenset((400, 415, 422, 501))
 """Answers of servers that do not know ``response_format``."""
-_LONGEST_DETAIL = 300
+_LONGEST_DETAIL, _LONGEST_READ = 300, 4000
+_HALVES = re.compile("[\ud800-\udfff]")
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -54,7 +55,12 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def turns(request: Request) -> list[dict[str, str]]:
     """Return the messages as the protocol has them."""
-    return [{"role": message.role, "content": message.content} for message in request.messages]
+    return [{"role": message.role, "content": _sendable(message.content)} for message in request.messages]
+
+
+def _sendable(text: str) -> str:
+    """Return a text with each half of a surrogate pair replaced by U+FFFD, for it has no UTF-8."""
+    return _HALVES.sub("\ufffd", text)
 
 
 def reply_of(body: str, attempts: int) -> Reply | Failure:
@@ -124,7 +130,12 @@ def _said(value: Any, body: str) -> str:
 
 def _short(text: str) -> str:
     plain = " ".join(re.sub(r"<[^<>]{0,500}>", " ", text[:20_000]).split())
-    return plain if len(plain) <= _LONGEST_DETAIL else f"{plain[:_LONGEST_DETAIL]}…"
+    return plain[:_LONGEST_READ]  # once it is cleaned it is `shortened`: half a key would not be known
+
+
+def shortened(detail: str) -> str:
+    """Return a cleaned detail in the length that is shown."""
+    return detail if len(detail) <= _LONGEST_DETAIL else f"{detail[:_LONGEST_DETAIL]}…"
 
 
 def _first(choices: Any) -> dict[str, Any] | None:

@@ -10,10 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rerankers._base.errors import ConfigError, MissingError
+from rerankers.llm.bounded import bounding
 from rerankers.llm.cost import Prices
 from rerankers.llm.identity import Identity
 from rerankers.llm.replay import open_replies, replay_place
-from rerankers.llm.secrets import Secrets, split_address
+from rerankers.llm.secrets import Secrets, names_of_secrets, shown_address, split_address
 from rerankers.llm.server import Connection, Manner, Server
 from rerankers.llm.session import Engine
 
@@ -53,7 +54,7 @@ class OpenAICompatible:
         seconds before the second try, doubled with every further one; a server's Retry-After counts instead. None is
         longer than ``longest_wait``.
     timeout
-        seconds for one try.
+        seconds for one try, from the request to the end of the answer.
     prompt_price, completion_price
         of a million tokens, in any currency; None where unknown.
     max_cost
@@ -104,11 +105,16 @@ class OpenAICompatible:
             raise ConfigError(f"llm.timeout: found {self.timeout}; expected seconds above 0")
         if taken := sorted(OURS & set(self.extra or ())):
             raise ConfigError(f"llm.extra: found {', '.join(taken)}; expected fields that are no options of their own")
+        if found := names_of_secrets(self.extra or {}):
+            raise ConfigError(
+                f"llm.extra: found {', '.join(found)}, which results would show; expected no key in it. "
+                f"The key stands in the variable {self.key_env}, which llm.key_env names"
+            )
         if self.base_url is not None:
             _check_address(self.base_url, "llm.base_url")
-            if split_address(self.base_url)[1]:
+            if split_address(self.base_url)[2]:
                 raise ConfigError(
-                    "llm.base_url: found a name and password in the address, which results would show; "
+                    "llm.base_url: found a password or key in the address, which results would show; "
                     f"expected the variable {ADDRESS_VARIABLE} to hold such an address"
                 )
         self._prices()
@@ -186,11 +192,12 @@ class OpenAICompatible:
             base_url=plain,
             timeout=self.timeout,
             max_retries=0,
+            http_client=openai.DefaultHttpxClient(timeout=self.timeout, event_hooks=bounding(self.timeout)),
             default_headers={"Authorization": basic} if basic else None,
         )
         # Without a key no header is sent: some servers refuse a wrong one where they need none.
         headers = {} if key or basic else {"Authorization": openai.Omit()}
-        return Connection(openai, client, headers, Secrets([key, *hidden]), plain, self.key_env)
+        return Connection(openai, client, headers, Secrets([key, *hidden]), shown_address(plain), self.key_env)
 
 
 def check_sampling(model: str, temperature: float | None, top_p: float | None, max_tokens: int | None) -> None:

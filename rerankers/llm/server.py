@@ -9,7 +9,8 @@ from typing import Any
 
 from rerankers._base.errors import MissingError
 from rerankers.llm.base import Reply, Request
-from rerankers.llm.completions import NO_SCHEMA, Failure, failure_of, reply_of, response_format, turns
+from rerankers.llm.bounded import TooLargeError, TooSlowError
+from rerankers.llm.completions import NO_SCHEMA, Failure, failure_of, reply_of, response_format, shortened, turns
 from rerankers.llm.secrets import Secrets
 
 GIVES_UP = 20
@@ -146,24 +147,25 @@ class Server:
         try:
             raw = connection.client.chat.completions.with_raw_response.create(**body, extra_headers=connection.headers)
             outcome = reply_of(bytes(raw.content).decode("utf-8", errors="replace"), attempts)
-            self._reached = True
         except openai.APITimeoutError:
             return Failure("timeout", "no answer in time", again=True)
         except openai.APIStatusError as error:
-            self._reached = True
             outcome = failure_of(error.status_code, error.response.text, error.response.headers)
         except openai.APIConnectionError as error:
-            outcome = Failure("http_error", f"no connection ({error.__cause__ or error})", again=True)
+            outcome = _broken_off(error.__cause__ or error)
         except openai.OpenAIError as error:
             outcome = Failure("http_error", f"{type(error).__name__}: {error}")
+        except Exception as error:  # of the HTTP client, as the version of the library lets them through
+            outcome = _broken_off(error)
+        self._reached |= not isinstance(outcome, Failure) or outcome.status is not None
         if isinstance(outcome, Failure):
-            return replace(outcome, detail=secrets.from_message(outcome.detail))
+            return replace(outcome, detail=shortened(secrets.from_message(outcome.detail)))
         return replace(
             outcome,
             text=secrets.from_reply(outcome.text),
             finish_reason=secrets.from_message(outcome.finish_reason),
             model=secrets.from_message(outcome.model),
-            detail=secrets.from_message(outcome.detail),
+            detail=shortened(secrets.from_message(outcome.detail)),
         )
 
     def _pause(self, failure: Failure, failed: int, key: str) -> bool:
@@ -205,3 +207,12 @@ class Server:
                 "are in the replay cache: the same command goes on from there"
             )
         return Reply("", "", attempts=attempts, error=failure.error, detail=failure.detail)
+
+
+def _broken_off(error: BaseException) -> Failure:
+    """Return what a call without a complete answer says."""
+    if isinstance(error, TooSlowError):
+        return Failure("timeout", "no complete answer in time", 200, again=True)
+    if isinstance(error, TooLargeError):
+        return Failure("http_error", str(error), 200, again=True)
+    return Failure("http_error", f"no connection ({error or type(error).__name__})", again=True)
