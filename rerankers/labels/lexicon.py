@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rerankers._base.errors import InputError, MissingError, Problems, choose
 from rerankers._base.files import collect_lines
 from rerankers.labels.base import NEUTRAL, NEUTRALITY, TOKENS
-from rerankers.labels.tokens import casefolded, tokens_named
+from rerankers.labels.tokens import tokens_named
 
 if TYPE_CHECKING:
     from rerankers.labels.tokens import Tokens
@@ -101,12 +101,13 @@ def load_lexicon(source: str, names: str = "keep", overlap: str = "error", token
     problems = Problems(str(path))
     entries = list(_entries(path, problems))
     kept = [entry for entry in entries if names == "keep" or not entry.word[0].isupper()]
-    _check_words(kept, tokens_named(tokens), problems)
+    cut = tokens_named(tokens)
+    _check_words(kept, cut, problems)
     groups = tuple(dict.fromkeys(entry.group for entry in kept))
     if not problems and len(groups) < 2:
         found = f"words of {len(groups)} groups" + (f" ({groups[0]})" if groups else "")
         problems.add(None, found, "words of at least two groups", "A line holds word,group.")
-    placed, duplicates = _placed(kept, groups)
+    placed, duplicates = _placed(kept, groups, cut)
     twice = {key for key, entry in placed.items() if len(entry[1]) > 1}
     if overlap == "error":
         for key in sorted(twice):
@@ -178,13 +179,15 @@ def _check_words(entries: Sequence[_Entry], tokens: Tokens, problems: Problems) 
             )
 
 
-def _placed(entries: Sequence[_Entry], groups: Sequence[str]) -> tuple[dict[str, tuple[str, set[int], int]], int]:
+def _placed(
+    entries: Sequence[_Entry], groups: Sequence[str], tokens: Tokens
+) -> tuple[dict[str, tuple[str, set[int], int]], int]:
     """Return folded word -> (word, groups, line where it got its last group), and how many entries say nothing new."""
     placed: dict[str, tuple[str, set[int], int]] = {}
     numbers = {group: number for number, group in enumerate(groups)}
     duplicates = 0
     for entry in entries:
-        key, number = casefolded(entry.word), numbers[entry.group]
+        key, number = tokens.fold(entry.word), numbers[entry.group]
         word, of_word, line = placed.get(key, (entry.word, set(), entry.line))
         duplicates += number in of_word
         placed[key] = (word, of_word | {number}, line if number in of_word else entry.line)

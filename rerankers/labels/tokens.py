@@ -80,7 +80,11 @@ def _classes(codes: range) -> dict[str, str]:
 
 
 def _runs(text: str) -> list[str]:
-    return re.findall("[a-z]+", text) if text.isascii() else letter_runs().findall(text)
+    if text.isascii():
+        return re.findall("[a-z]+", text)
+    words = letter_runs().findall(text)
+    # Behind the last letter a joiner shapes that letter alone: the word is the same.
+    return [word.rstrip(JOINERS) for word in words] if any(sign in text for sign in JOINERS) else words
 
 
 def _between_blanks(text: str) -> list[str]:

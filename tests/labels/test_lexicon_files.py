@@ -8,6 +8,7 @@ import pytest
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.labels.lexicon import lexicon_of, load_lexicon, shipped_lexicons
+from rerankers.labels.tokens import tokens_named
 
 
 def written(folder: Path, text: str, name: str = "words.csv") -> str:
@@ -52,6 +53,14 @@ def test_a_word_in_two_groups(tmp_path: Path) -> None:
     assert both.words["kid"] == (0, 1)
     assert "kid" not in none.words
     assert both.counts["words_in_two_groups"] == none.counts["words_in_two_groups"] == 1
+
+
+def test_words_are_one_only_where_texts_are_folded_so(tmp_path: Path) -> None:
+    path = written(tmp_path, "Straße,a\nStrasse,b\n")
+    with pytest.raises(InputError, match="in the groups a and b"):
+        load_lexicon(path)
+    kept = load_lexicon(path, tokens="whitespace")  # lower case keeps ß
+    assert kept.table(tokens_named("whitespace")) == {"straße": (0,), "strasse": (1,)}
 
 
 def test_all_problems_at_once(tmp_path: Path) -> None:
