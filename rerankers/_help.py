@@ -85,7 +85,7 @@ Seeds of a run:    fair-rerank power outputs/seeds differences=[0.02] precision=
 Example:           fair-rerank headroom experiment=cacm collection.path=DIR depths=[10,100,1000] output=outputs/headroom
 Of runs:           fair-rerank headroom results=[outputs/a,outputs/b] depth_for=0.9 depth_for_loss=0.1""",
     "recommend": """\
-Of a query:        fair-rerank recommend query="solar power" groups=[economy,access] output=outputs/recommended
+Of a query:        fair-rerank recommend collection=jsonl collection.path=DIR query="solar power" groups=region
 Of topics:         fair-rerank recommend topics=[1,2,3] generator=[rm3,embedding] targets=population budget=30
 By a model:        fair-rerank recommend generator=[neighbours_llm,rm3] llm=openai llm.base_url=URL llm.model=NAME
 Your candidates:   fair-rerank recommend generator=list generator.list.path=candidates.tsv groups=groups.csv""",
