@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Rows = list[list[str]]
 Tables = list[tuple[str, Rows]]
-MARKS = {"holds": "none found", "violated": "no", "na": "n/a"}
+MARKS = {"holds": "none found", "violated": "found", "na": "n/a"}
 
 
 def axiom_tables(found: Sequence[PresenceAxiom]) -> tuple[list[str], Tables]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Rows = list[list[str]]
 PROPERTIES = "Properties of the measures: counterexamples among made-up rankings (none found is no proof)"
-MARKS = {"holds": "none found", "violated": "no", "na": "n/a"}
+MARKS = {"holds": "none found", "violated": "found", "na": "n/a"}
 
 
 def printed(found: Summary, axioms: Sequence[Axiom]) -> list[str]:

@@ -43,7 +43,7 @@ def test_axioms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads((tmp_path / "a" / "axioms.json").read_text())
     assert {one["measure"] for one in found["axioms"]} == {"CWEx(alpha=0.4)@10", "RaB@10"}
     assert (
-        "| a neutral document one rank up: not lower | no | none found |" in (tmp_path / "a" / "axioms.md").read_text()
+        "| a neutral document one rank up: not lower | found | none found |" in (tmp_path / "a" / "axioms.md").read_text()
     )
 
 
