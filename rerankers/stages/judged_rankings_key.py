@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rerankers._base.errors import Problems
+from rerankers._base.errors import MissingError, Problems
 from rerankers._base.files import read_lines
 from rerankers._base.json_text import parse_json
 from rerankers.labels.base import NEUTRALITY, TOKENS
@@ -54,6 +54,8 @@ def read_key(template: Path) -> Key:
         for a file that is no key, with the line.
     """
     path = key_path(template)
+    if not path.is_file():
+        raise MissingError(f"{path}: no such file. The key stands beside the template: name that by template=pairs.csv")
     problems = Problems(str(path))
     about: dict[str, Any] = {}
     pairs = []

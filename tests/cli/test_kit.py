@@ -210,7 +210,7 @@ def test_wrong_answers_are_told_with_their_lines(template: Path, capsys: pytest.
         (["study=template", "output=p.csv", "depth=1"], 1, "at least 2 documents a ranking"),
         (["study=template", "output=p.csv", "pairs=0"], 2, "pairs: found 0"),
         (["study=judged"], 2, "Type: input=pairs.csv"),
-        (["study=judged", "input=nowhere.csv"], 3, "nowhere.key.jsonl: no such file"),
+        (["study=judged", "input=nowhere.csv"], 3, "nowhere.key.jsonl: no such file. The key stands beside the template"),
         (["study=axioms", "measures=[nDCG@10]"], 2, "expected one of CWEx"),
         (["study=axioms", "level=3"], 2, "level"),
     ],
