@@ -166,7 +166,10 @@ class _Work:
     ) -> dict[str, Any]:
         job, ground, collection = self.job, self.ground, self.collection
         lost = sum(topic["reason"] == FINDS_NOTHING for topic in topics.values())
-        warnings = [*ground.warnings, *warnings_of(lost, ground.scorer.axes, self.queries, ground.context.counts)]
+        warnings = [
+            *ground.warnings,
+            *warnings_of(lost, ground.scorer.axes, self.queries, ground.context.counts, gathered.by_generator),
+        ]
         return {
             "seed": job.seed,
             "collection": {

@@ -13,7 +13,11 @@ SHOWN: Final = 3
 
 
 def warnings_of(
-    finding_nothing: int, axes: Sequence[Axis], queries: Sequence[Query], counts: Mapping[str, Mapping[str, int]]
+    finding_nothing: int,
+    axes: Sequence[Axis],
+    queries: Sequence[Query],
+    counts: Mapping[str, Mapping[str, int]],
+    by_generator: Mapping[str, Mapping[str, int]],
 ) -> Iterator[str]:
     """Yield warnings of a job.
 
@@ -25,6 +29,8 @@ def warnings_of(
         of the job; a query without a target on an axis has no recommendation.
     counts
         generator -> what it met.
+    by_generator
+        generator -> topic -> candidates that it found.
     """
     if finding_nothing:
         yield f"{finding_nothing} queries find no document: see reason"
@@ -41,3 +47,8 @@ def warnings_of(
         if failed:
             told = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in sorted(failed.items()))
             yield f"{name}: {sum(failed.values())} of {met['replies']} replies gave no query: {told}"
+    for name, numbers in by_generator.items():
+        met = counts.get(name, {})
+        if not sum(numbers.values()) and not any(key.startswith("replies_") for key in met):  # else told above
+            told = ", ".join(f"{key.replace('_', ' ')} {number}" for key, number in met.items())
+            yield f"{name} found no candidate" + (f": {told}" if told else "")

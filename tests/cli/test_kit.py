@@ -43,7 +43,8 @@ def test_axioms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads((tmp_path / "a" / "axioms.json").read_text())
     assert {one["measure"] for one in found["axioms"]} == {"CWEx(alpha=0.4)@10", "RaB@10"}
     assert (
-        "| a neutral document one rank up: not lower | found | none found |" in (tmp_path / "a" / "axioms.md").read_text()
+        "| a neutral document one rank up: not lower | found | none found |"
+        in (tmp_path / "a" / "axioms.md").read_text()
     )
 
 
@@ -210,7 +211,7 @@ def test_wrong_answers_are_told_with_their_lines(template: Path, capsys: pytest.
         (["study=template", "output=p.csv", "depth=1"], 1, "at least 2 documents a ranking"),
         (["study=template", "output=p.csv", "pairs=0"], 2, "pairs: found 0"),
         (["study=judged"], 2, "Type: input=pairs.csv"),
-        (["study=judged", "input=nowhere.csv"], 3, "nowhere.key.jsonl: no such file. The key stands beside the template"),
+        (["study=judged", "input=nowhere.csv"], 3, "nowhere.key.jsonl: no such file. The key stands"),
         (["study=axioms", "measures=[nDCG@10]"], 2, "expected one of CWEx"),
         (["study=axioms", "level=3"], 2, "level"),
     ],
