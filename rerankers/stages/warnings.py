@@ -104,7 +104,11 @@ def _few_queries(table: pa.Table, summary: Mapping[str, Any]) -> list[str]:
     rows = table.filter(pc.and_(pc.equal(table["system"], system), pc.is_valid(table["value"])))
     queries = len(pc.unique(rows["unit"]))
     if queries == 0:
-        return ["no query has a judgment: no measure has a value"]
+        mine = table.filter(pc.equal(table["system"], system))
+        why = sorted(filter(None, set(mine["reason"].to_pylist()))) if "reason" in mine.schema.names else []
+        if why in ([], ["query_not_judged"]):
+            return ["no query has a judgment: no measure has a value"]
+        return [f"no measure has a value for any query: {', '.join(why)}"]
     if queries < FEW_QUERIES:
         return [
             f"only {queries} queries were measured: intervals are wide, and differences between systems uncertain; "

@@ -235,3 +235,13 @@ def test_three_groups_of_words_are_counted_without_python_warnings(
     assert main(["presence", *words, *FAST, *chosen]) == 0
     assert found_of(out)["counts"]["groups"]["neutralities_below_0"] == 2
     assert not [one for one in recwarn if "neutralit" in str(one.message)]
+
+
+def test_no_groups_is_not_told_as_no_judgment(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ["groups=none", "method=plackett_luce", "measures.names=[CWEx@3,NFaiRR@3]", f"output={tmp_path / 'none'}"]
+    assert main(["run", *words, *chosen]) == 0
+    shown = capsys.readouterr()
+    assert "no measure has a value for any query: no_groups, no_labels" in shown.out + shown.err
+    assert "has a judgment" not in shown.out + shown.err
