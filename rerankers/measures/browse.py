@@ -32,7 +32,8 @@ PARAMETERS = (
     Parameter("max_grade", int, "highest grade of the scale, for err", low=1, high=2**15 - 1),
 )
 
-_WORDS = {**MODELS, TrecDiscount.word: TrecDiscount}
+WORDS = {**MODELS, TrecDiscount.word: TrecDiscount}
+"""The words of ``umodel``, and those that need weights."""
 _FIELD = {"p": "patience", "u": "satisfaction", "max_grade": "max_grade"}
 
 
@@ -61,7 +62,7 @@ def browsing_of(measure: Measure, default: BrowsingModel, max_grade: int | None 
             raise ConfigError(f"measure {measure}: topk_set needs a cutoff; write {measure}@10")
         spec = TopKSet(measure.cutoff)
     elif word is not None:
-        spec = cast("Any", _WORDS[str(word)])(**_cutoff_of(default))
+        spec = cast("Any", WORDS[str(word)])(**_cutoff_of(default))
     known = {item.name for item in fields(spec)}
     for name in given:
         if _FIELD[name] not in known:

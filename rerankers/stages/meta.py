@@ -8,12 +8,8 @@ from typing import Any
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
-from rerankers._conf import build
-from rerankers.collections import FileGroups
-from rerankers.collections.annotation_groups import AnnotationGroups
-from rerankers.collections.annotations import annotation_form
 from rerankers.measures.axioms import check_axioms
-from rerankers.stages.config_parts import texts, whole_number
+from rerankers.stages.config_parts import file_groups, texts, whole_number
 from rerankers.stages.meta_agreement import summarise
 from rerankers.stages.meta_grid import AXES, Grid, measure_all, ways_of
 from rerankers.stages.meta_systems import (
@@ -88,9 +84,7 @@ def _ground(config: Mapping[str, Any], answers: list[Answers], grid: Grid) -> Gr
         return ground_of_jobs(folders_of(texts(config["results"])), answers, config["attribute"], grid.unknown)
     groups = None
     if node["path"] is not None:
-        kind = FileGroups if annotation_form(node["path"]) is None else AnnotationGroups
-        target = f"{kind.__module__}.{kind.__qualname__}"
-        groups = build({"_target_": target, **node, "attribute": config["attribute"]}, where="groups")
+        groups = file_groups({**node, "attribute": config["attribute"], "unknown": "count"})  # grid.unknown follows
     return ground_of_files(qrels, groups, answers, grid.unknown)
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from rerankers._base.errors import ConfigError, choose
-from rerankers.exposure.browsing import MODELS, TopKSet
+from rerankers.exposure.browsing import TopKSet
+from rerankers.measures.browse import WORDS
 from rerankers.measures.definition import Value
 from rerankers.measures.direction import direction
 from rerankers.measures.group_measure import GroupMeasure
@@ -119,7 +120,7 @@ def _ways(text: str, grid: Grid, attribute: str | None) -> list[Way]:
             for setting in _models(choose("grid.browsing", word, known["umodel"].choices), grid.patience)
         ]
     targets: list[dict[str, Any]] = [{}]
-    if "target" in known and "target" not in given:
+    if "target" in known and "target" not in given and known["target"].choices:
         targets = [{"target": choose("grid.target", word, known["target"].choices)} for word in grid.target]
     unknown: list[dict[str, Any]] = [{"unknown": word} for word in grid.unknown] if grouped else [{}]
     cutoffs: list[dict[str, Any]] = [{}]
@@ -142,7 +143,7 @@ def _ways(text: str, grid: Grid, attribute: str | None) -> list[Way]:
 
 
 def _models(word: str, patience: Sequence[float]) -> list[dict[str, Any]]:
-    has = any(field.name == "patience" for field in fields(cast("Any", MODELS[word])))
+    has = any(field.name == "patience" for field in fields(cast("Any", WORDS[word])))
     return [{"browsing": word, "patience": p} for p in patience] if has else [{"browsing": word}]
 
 

@@ -18,12 +18,14 @@ from rerankers.runs import read_policy, read_run
 from rerankers.stages.config_parts import build_part
 from rerankers.stages.sweeps import expanded
 from rerankers.values import Ids, Rankings
+from rerankers.values.companions import companion
 from rerankers.values.groups import UNKNOWN_POLICIES
 from rerankers.values.qrels import QrelsTable, read_qrels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rerankers.collections import Aligned
     from rerankers.policies import Policy
     from rerankers.values import Collection, GroupAlignment
 
@@ -70,12 +72,15 @@ class Ground:
         attribute and unknown policy -> resolved alignment over ``docs``.
     attributes
         the attributes.
+    companions
+        what documents carry besides, by the keys of ``groups`` (`rerankers.values.companions`).
     """
 
     qrels: QrelsTable
     docs: Ids
     groups: Mapping[str, GroupAlignment]
     attributes: tuple[str, ...]
+    companions: Mapping[str, GroupAlignment]
 
 
 def answers_of(paths: Sequence[Path], samples: int) -> list[Answers]:
@@ -143,7 +148,7 @@ def ground_of_jobs(
         judged.grade.astype(np.int16),
         {},
     )
-    aligned = {word: _with_unknown(groups, word).align(known).alignments for word in unknown}
+    aligned = {word: _with_unknown(groups, word).align(known) for word in unknown}
     return _ground(qrels, known.docs, aligned)
 
 
@@ -152,7 +157,7 @@ def ground_of_files(qrels: Path, groups: Any, answers: Sequence[Answers], unknow
     table = read_sample(qrels).qrels() if is_sample(qrels) else read_qrels(qrels)
     docs = Ids.union(table.docno, *(one.docs for one in answers))
     aligned = {} if groups is None else {
-        word: _with_unknown(groups, word).align_documents(docs).alignments for word in unknown
+        word: _with_unknown(groups, word).align_documents(docs) for word in unknown
     }  # fmt: skip
     return _ground(table, docs, aligned)
 
@@ -196,21 +201,29 @@ def _system(one: Answers, ground: Ground, shared: Sequence[str], highest: int) -
     # Codes of the system's own documents stay what they are; judged ones that it lacks come after them.
     docs = Ids.of([*names, *(name for name in dict.fromkeys(ground.qrels.docno.to_pylist()) if name not in mine)])
     judgments, _ = ground.qrels.bind(Ids.of(one.qids), docs)
-    groups = {name: alignment.recode(ground.docs, docs) for name, alignment in ground.groups.items()}
+    groups, companions = (
+        {name: alignment.recode(ground.docs, docs) for name, alignment in known.items()}
+        for known in (ground.groups, ground.companions)
+    )
     options = Options(samples=one.samples, seed=one.seed, max_grade=highest)
     place = {qid: row for row, qid in enumerate(one.qids)}
     rows = np.array([place[qid] for qid in shared], dtype=np.int64)
-    return System(Evaluation(one.source, judgments, groups, options), rows)
+    return System(Evaluation(one.source, judgments, groups, options, companions), rows)
 
 
-def _ground(qrels: QrelsTable, docs: Ids, aligned: Mapping[str, Mapping[str, GroupAlignment]]) -> Ground:
+def _ground(qrels: QrelsTable, docs: Ids, aligned: Mapping[str, Aligned]) -> Ground:
     attributes = tuple(next(iter(aligned.values()), {}))
     groups = {
         f"{attribute}{BETWEEN}{word}": alignment
         for word, alignments in aligned.items()
         for attribute, alignment in alignments.items()
     }
-    return Ground(qrels, docs, groups, attributes)
+    companions = {}
+    for word, alignments in aligned.items():
+        for key, alignment in alignments.companions.items():
+            attribute, _, kind = key.rpartition(":")
+            companions[companion(f"{attribute}{BETWEEN}{word}", kind)] = alignment
+    return Ground(qrels, docs, groups, attributes, companions)
 
 
 def _with_unknown(groups: Any, word: str) -> Any:
