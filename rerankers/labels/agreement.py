@@ -133,8 +133,9 @@ def krippendorff_alpha(codes: NDArray[np.int64]) -> Value:
     if codes.ndim != 2:
         raise InputError.one("codes", f"shape {codes.shape}", "(documents, annotators)")
     size = int(codes.max(initial=-1)) + 1
-    number = np.array([[np.sum(row == label) for label in range(size)] for row in codes], dtype=np.float64)
-    number = number.reshape(len(codes), size)
+    number = np.zeros((len(codes), size))
+    for label in range(size):
+        number[:, label] = (codes == label).sum(axis=1)
     raters = number.sum(axis=1)
     number, raters = number[raters > 1], raters[raters > 1]
     if not len(number):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,7 @@ def read_label_set(source: str) -> LabelSet:
             continue
         labels[label] = tuple(synonyms)
         for word in (label, *synonyms):
-            other = of_word.setdefault(word.casefold().strip(), label)
+            other = of_word.setdefault(" ".join(unicodedata.normalize("NFKC", word).casefold().split()), label)
             if other != label:
                 problems.add(line, f"{word!r} for {label} as well as for {other}", "words that mean one label")
     problems.raise_if_any()

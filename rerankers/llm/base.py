@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def sendable(text: str) -> str:
+    """Return a text with each half of a surrogate pair replaced by U+FFFD, for it has no UTF-8."""
+    return _HALVES.sub("\ufffd", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from rerankers._base.json_text import parse_json
-from rerankers.llm.base import Reply, Request
+from rerankers.llm.base import Reply, Request, sendable
 
 AGAIN = frozenset((408, 409, 425, 429))
 """Answers after which trying again may help; so may 500 and above."""
 NO_SCHEMA = frozenset((400, 415, 422, 501))
 """Answers of servers that do not know ``response_format``."""
 _LONGEST_DETAIL, _LONGEST_READ = 300, 4000
-_HALVES = re.compile("[\ud800-\udfff]")
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -55,12 +54,7 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def turns(request: Request) -> list[dict[str, str]]:
     """Return the messages as the protocol has them."""
-    return [{"role": message.role, "content": _sendable(message.content)} for message in request.messages]
-
-
-def _sendable(text: str) -> str:
-    """Return a text with each half of a surrogate pair replaced by U+FFFD, for it has no UTF-8."""
-    return _HALVES.sub("\ufffd", text)
+    return [{"role": message.role, "content": sendable(message.content)} for message in request.messages]
 
 
 def reply_of(body: str, attempts: int) -> Reply | Failure:

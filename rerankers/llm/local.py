@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import InputError, MissingError
-from rerankers.llm.base import Reply, Request
+from rerankers.llm.base import Message, Reply, Request, sendable
 from rerankers.llm.local_text import drawn_token, plain_text, token_stream, without_system
 
 if TYPE_CHECKING:
@@ -88,11 +88,12 @@ class LocalModel:
 
     def _tokens(self, request: Request) -> list[int]:
         _, tokenizer, _ = self._load()
+        given = [Message(message.role, sendable(message.content)) for message in request.messages]
         chat = bool(tokenizer.chat_template) if self._options.template == "auto" else self._options.template == "chat"
         if not chat:
-            return list(tokenizer(plain_text(request.messages))["input_ids"])
+            return list(tokenizer(plain_text(given))["input_ids"])
         failure = ""
-        for messages in (request.messages, without_system(request.messages)):
+        for messages in (given, without_system(given)):
             turns = [{"role": message.role, "content": message.content} for message in messages]
             try:
                 text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)

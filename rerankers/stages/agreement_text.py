@@ -87,7 +87,8 @@ def _table(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def _with_interval(kappa: Mapping[str, Any]) -> str:
-    return f"{_cell(kappa['value'])} {_interval(kappa)} on {kappa['documents']} texts"
+    value = "" if kappa["value"] is None else f"{_cell(kappa['value'])} "  # then the interval says why
+    return f"{value}{_interval(kappa)} on {kappa['documents']} texts"
 
 
 def _interval(kappa: Mapping[str, Any]) -> str:

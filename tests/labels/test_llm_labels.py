@@ -130,6 +130,7 @@ def test_prompts_and_label_sets_of_ones_own(tmp_path: Path) -> None:
     for text, message in (
         ("name: x\nlabels: {a: [], b: []}\n", "neutral"),
         ("name: x\nlabels:\n  neutral: [n]\n  a: [N]\n", "'N' for a as well as for neutral"),
+        ("name: x\nlabels:\n  neutral: [fine]\n  a: [ｆｉｎｅ]\n", "'ｆｉｎｅ' for a as well"),
         ("name: x\nlabels:\n  neutral: [no]\n", "at least two"),
         ("name: x\nlabels:\n  neutral: [false]\n  a: [b]\n", "Quote words"),
         ("labels:\n  neutral: []\n  a: [b]\n", "name"),

@@ -125,6 +125,15 @@ def test_answers_that_are_none(folder: Path, tmp_path: Path, answers: list[str])
         session.likelihoods(REQUESTS, answers)
 
 
+def test_half_a_surrogate_pair_is_read_as_a_replacement(folder: Path, tmp_path: Path) -> None:
+    texts = ["a \ud800 nurse", "a \ufffd nurse"]
+    first, second = asked(folder, tmp_path, [request(text) for text in texts])
+    assert first.text == second.text
+    with Transformers(str(folder), offline=True, template="plain").session(tmp_path) as session:
+        found = session.likelihoods([request(text) for text in texts], WORDS)
+    assert np.array_equal(found[0], found[1])
+
+
 def test_dry_run_loads_nothing(tmp_path: Path) -> None:
     with Transformers("some/model", dry_run=True).session(tmp_path) as session:
         assert session.ask(REQUESTS)[0].error == "dry_run"
