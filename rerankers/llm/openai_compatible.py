@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -187,6 +189,7 @@ class OpenAICompatible:
             )
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise MissingError(f"{self.key_env}: found a value that is no key. Type: export {self.key_env}=…")
+        _quiet(["httpx", "httpx2"] if plain != shown_address(plain) else [])
         client = openai.OpenAI(
             api_key=key or "none",
             base_url=plain,
@@ -198,6 +201,12 @@ class OpenAICompatible:
         # Without a key no header is sent: some servers refuse a wrong one where they need none.
         headers = {} if key or basic else {"Authorization": openai.Omit()}
         return Connection(openai, client, headers, Secrets([key, *hidden]), shown_address(plain), self.key_env)
+
+
+def _quiet(others: Sequence[str]) -> None:
+    """Keep libraries from logging headers as they came, and addresses that hold a key, however verbose the job is."""
+    for name in ("httpcore", "httpcore2", *others):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def check_sampling(model: str, temperature: float | None, top_p: float | None, max_tokens: int | None) -> None:

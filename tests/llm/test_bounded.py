@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import logging
 import socket
 import threading
 import time
@@ -150,6 +151,16 @@ def test_keys_in_an_address_or_a_body_are_refused_or_hidden(tmp_path: Path, monk
         session.ask([Request((Message("user", "a text"),))])
     assert "0123456789" not in str(caught.value)
     assert shown_address("http://host/v1") == "http://host/v1"
+
+
+def test_headers_that_echo_the_key_are_not_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    with serving(lambda *_: (200, {"X-Echo": KEY}, completion("male")[2])) as stub:
+        asked(stub.url, tmp_path)
+    assert not any("abcdefgh" in record.getMessage() for record in caplog.records if "httpcore" in record.name)
 
 
 def test_long_replies_stay_word_for_word() -> None:
