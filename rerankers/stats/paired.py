@@ -5,7 +5,8 @@ allows for the error of that one and for skewness. Of 20 to 50 queries its 95 % 
 95 %, those of BCa 88 to 94 %: BCa is second-order correct as well, but its tails are those of a known variance.
 
 Of fewer than five queries, resamples of one value and of nearly equal ones make the ratios: the interval is then
-Student's t interval.
+Student's t interval. Where one or two queries make up nearly all of the spread, the resamples without them do the same,
+and a quantile may be anything: the interval is then that of BCa, which stays within the values.
 
 Queries that share a topic, an author or a user are not independent; whole clusters are then drawn (Davison and
 Hinkley 1997, §3.8), and the mean stays that of queries, a ratio of cluster sums with the standard error of a ratio.
@@ -34,6 +35,8 @@ FEW_UNITS = 30
 """Fewer independent topics than this call for a caution: tails are then a matter of a few queries."""
 FEWEST_RESAMPLED = 5
 """Fewer than this are not resampled: two queries would get an interval of no width, three or four one of any width."""
+LEAST_ERROR = 0.1
+"""A resample whose standard error is a smaller part than this of the sample's lacks the queries that make it up."""
 
 
 class _Sums(NamedTuple):
@@ -69,7 +72,9 @@ def paired_intervals(
     -------
     list of Interval, length C
         ``units`` counts the queries with a value, or the clusters that have any. A column whose values are all equal
-        to v has the interval [v, v]. Fewer than `FEWEST_RESAMPLED` units get the t interval for ``studentized``.
+        to v has the interval [v, v]. Fewer than `FEWEST_RESAMPLED` units get the t interval for ``studentized``, columns
+        in which very few units make up the spread (more resamples than lie beyond the interval are below `LEAST_ERROR`)
+        that of ``bca``.
 
     Raises
     ------
@@ -152,10 +157,13 @@ def _studentized(
         scale = np.abs(residual).max(axis=1)
         residual /= scale[:, None]  # squares neither overflow nor vanish
         drawn = [_ratios(times, residual, queries) for times in resample_counts(len(queries), seed, resamples)]
-        ratios = np.concatenate(drawn, axis=1)
+        ratios, settled = (np.concatenate(part, axis=1) for part in zip(*drawn, strict=True))
         error = scale * np.sqrt(np.sum(residual**2, axis=1)) / queries.sum()
         for row, place in enumerate(places):
-            out[place] = _turned(means[place] or 0.0, float(error[row]), ratios[row], len(queries), level)
+            if np.mean(settled[row]) < (1 + level) / 2:
+                out[place] = _by_bca(columns[place], seed, resamples, level)
+            else:
+                out[place] = _turned(means[place] or 0.0, float(error[row]), ratios[row], len(queries), level)
     return [found for found in out if found is not None]
 
 
@@ -182,6 +190,11 @@ def _of_few(sums: _Sums, mean: float, level: float) -> Interval:
     return Interval(mean, mean - reach, mean + reach, units)
 
 
+def _by_bca(sums: _Sums, seed: int, resamples: int, level: float) -> Interval:
+    how = {"seed": seed, "resamples": resamples, "level": level, "method": METHODS[0]}
+    return ratio_intervals(np.column_stack(sums), _quotient, **how)[0]  # type: ignore[arg-type]
+
+
 def _turned(mean: float, error: float, ratios: Floats, units: int, level: float) -> Interval:
     """Return the interval that the ratios' quantiles leave, turned round."""
     ratios = ratios[~np.isnan(ratios)]
@@ -191,10 +204,14 @@ def _turned(mean: float, error: float, ratios: Floats, units: int, level: float)
     return Interval(mean, mean - float(high) * error, mean - float(low) * error, units)
 
 
-def _ratios(times: Floats, residual: Floats, queries: Floats) -> Floats:
-    """Return how far each resample's mean is from the mean, in its own standard errors: float64 (C, R).
+def _ratios(times: Floats, residual: Floats, queries: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return how far each resample's mean is from the mean, in its own standard errors, and where these are told.
 
-    NaN where the standard error is 0.
+    Returns
+    -------
+    ratios, settled
+        float64 and bool (C, R): NaN where the standard error is 0; False where it is below `LEAST_ERROR` of that of the
+        sample.
     """
     number, weight = (np.einsum("rc,c->r", times, one) for one in (queries, queries**2))
     moved, square, mixed = (np.einsum("rc,mc->mr", times, one) for one in (residual, residual**2, residual * queries))
@@ -203,7 +220,7 @@ def _ratios(times: Floats, residual: Floats, queries: Floats) -> Floats:
     out: Floats = np.full(spread.shape, np.nan)
     known = spread > 1e-12 * square  # what rounding leaves of equal values is no spread
     np.divide(shift * number, np.sqrt(np.where(known, spread, 1.0)), out=out, where=known)
-    return out
+    return out, spread * np.square(queries.sum() / number) >= LEAST_ERROR**2 * np.sum(residual**2, axis=1)[:, None]
 
 
 def _quotient(sums: Floats) -> Floats:

@@ -144,3 +144,24 @@ def test_what_is_refused(words: dict[str, object], message: str) -> None:
     for test in (tost, bootstrap_tost):
         with pytest.raises(InputError, match=message):
             test(**{"differences": np.arange(5.0), **words})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("few", [[0.8], [0.8, 0.01], [-0.8, 0.001, 0.001]])
+def test_intervals_of_columns_that_hardly_vary_stay_within_the_values(few: list[float]) -> None:
+    """Resamples without the one query that matters have hardly any standard error: their ratios may be anything."""
+    values = np.zeros((50, 1))
+    values[: len(few), 0] = few
+    (found,) = paired_intervals(values)
+    assert found.low is not None
+    assert found.high is not None
+    assert values.min() <= found.low <= found.mean <= found.high <= values.max()  # type: ignore[operator]
+    (other,) = paired_intervals(values, cluster=np.arange(50))
+    assert (other.low, other.high) == (found.low, found.high)
+
+
+def test_a_column_of_one_outlier_among_others_is_studentized() -> None:
+    values = np.random.default_rng(0).gamma(0.9, 0.6, (20, 1))
+    values[0] = 4.0
+    (found,) = paired_intervals(values)
+    (bca,) = paired_intervals(values, method="bca")
+    assert found.high > bca.high  # type: ignore[operator]
