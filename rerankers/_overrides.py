@@ -55,7 +55,7 @@ RENAMED = {
     "presence": {"measures": "measures.names"},
 }
 """``groups`` and ``measures`` choose an option in ``run``; elsewhere they name a file, and measures. Hydra takes the
-bare word for an option."""
+bare word for an option. A list of measures is their names everywhere: ``measures=[nDCG@10,EEL]``."""
 
 IRDS = "irds:"
 """``collection=irds:ID`` is short for ``collection=ir_datasets collection.id=ID``."""
@@ -94,6 +94,8 @@ def _quote_word(word: str, renamed: dict[str, str]) -> str:
         return word
     prefix, key, value = match.groups()
     key = renamed.get(key, key)
+    if key == "measures" and value.startswith("["):
+        key = "measures.names"
     last = key.rpartition(".")[2]
     if last not in PATHS and key not in LISTS:
         return word

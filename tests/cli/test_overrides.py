@@ -82,3 +82,8 @@ def test_the_word_chooses_the_collection_and_its_id() -> None:
         config = compose("run", overrides=quote_overrides("run", ["collection=irds:beir/scidocs"]))
     assert config.collection._target_.endswith("IrDatasets")
     assert config.collection.id == "beir/scidocs"
+
+
+def test_a_list_of_measures_is_their_names() -> None:
+    assert quote_overrides("run", ["measures=[nDCG@10,EEL]"]) == ["measures.names=['nDCG@10','EEL']"]
+    assert quote_overrides("run", ["measures=default"]) == ["measures=default"]
