@@ -195,7 +195,9 @@ class OpenAICompatible:
             base_url=plain,
             timeout=self.timeout,
             max_retries=0,
-            http_client=openai.DefaultHttpxClient(timeout=self.timeout, event_hooks=bounding(self.timeout)),
+            http_client=openai.DefaultHttpxClient(
+                timeout=self.timeout, event_hooks=bounding(self.timeout), follow_redirects=False
+            ),
             default_headers={"Authorization": basic} if basic else None,
         )
         # Without a key no header is sent: some servers refuse a wrong one where they need none.

@@ -196,6 +196,11 @@ class Server:
                 f"{address} does not know the model {self._manner.model!r}, or is no such address ({failure.detail}). "
                 "Check llm.model, and llm.base_url, which often ends in /v1"
             )
+        if failure.status is not None and 300 <= failure.status < 400:
+            raise MissingError(
+                f"{address} sends requests elsewhere ({failure.status}), where texts go only if you say so. Type the "
+                "final address: llm.base_url=…"
+            )
         if failure.error == "http_error" and failure.status is None and not self._reached and not stopping:
             raise MissingError(f"{address}: {failure.detail}. Start the server, or name another with llm.base_url")
         with self._lock:

@@ -89,11 +89,14 @@ def test_an_answer_packed_in_another_way(tmp_path: Path) -> None:
         assert "packed as gzip, gzip" in asked(address, tmp_path).detail
 
 
-def test_a_redirect_that_leads_nowhere(tmp_path: Path) -> None:
-    def lost(connection: socket.socket) -> None:
-        connection.sendall(b"HTTP/1.1 307 Go\r\nLocation: http://host:99999999/\r\nContent-Length: 0\r\n\r\n")
+@pytest.mark.parametrize("target", [b"http://host:99999999/", b"http://127.0.0.1:9/v1/chat/completions", b"/v2"])
+def test_redirects_are_not_followed(target: bytes, tmp_path: Path) -> None:
+    """The key would stay behind, but texts would travel to where nobody sent them."""
 
-    with raw_server(lost) as address, pytest.raises(MissingError, match="no connection"):
+    def elsewhere(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 307 Go\r\nLocation: " + target + b"\r\nContent-Length: 0\r\n\r\n")
+
+    with raw_server(elsewhere) as address, pytest.raises(MissingError, match="elsewhere"):
         asked(address, tmp_path)
 
 
