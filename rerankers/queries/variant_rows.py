@@ -151,8 +151,8 @@ def tell(rows: Sequence[Row], topics: Sequence[str], options: AnalysisOptions) -
                 **_names(row),
                 "p": _persistence(row.key.measure, options),
                 "mean": interval.mean,
-                "low": interval.low,
-                "high": interval.high,
+                "low": _within(row.key.measure, interval.low),
+                "high": _within(row.key.measure, interval.high),
                 "interval_reason": interval.reason,
                 "topics": int(known.sum()),
                 "undefined": int((~known).sum()),
@@ -163,6 +163,15 @@ def tell(rows: Sequence[Row], topics: Sequence[str], options: AnalysisOptions) -
             }
         )
     return out
+
+
+def _within(measure: str, bound: float | None) -> float | None:
+    """Return a bound of an interval within what the measure can be: 0 to 1, or from 0 where documents are counted.
+
+    Intervals that hold for few topics do not know where a measure ends.
+    """
+    counts = measure.startswith(("pool_size", "pool_judgments", "pool_expected_size", "pool_new"))
+    return None if bound is None else max(bound, 0.0) if counts else min(max(bound, 0.0), 1.0)
 
 
 def _persistence(measure: str, options: AnalysisOptions) -> float | None:

@@ -74,3 +74,13 @@ def test_published_variants(shared: Path) -> None:
         assert exact[1] > exact[0] > exact[2]  # T = .5, 0, 1
         assert relaxed[1] > relaxed[0] > relaxed[2]
         assert np.all(np.array(relaxed) > np.array(exact))
+
+
+def test_intervals_of_few_topics_stay_within_what_a_measure_can_be() -> None:
+    """Three topics that share all, nothing and half: Student's interval alone would reach below 0 and beyond 1."""
+    human = VariantSet("human", {"1": ("a", "b"), "2": ("c", "d"), "3": ("e", "f")})
+    made = VariantSet("made", {"1": ("a", "b"), "2": ("x", "y"), "3": ("e",)})
+    rows = [row for row in analyse([human, made], "human")["measures"] if row["measure"] == "string_jaccard"]
+    (exact,) = (row for row in rows if row["stage"] == "case+space" and row["role"] == "value")
+    assert exact["mean"] == 0.5
+    assert (exact["low"], exact["high"]) == (0.0, 1.0)
