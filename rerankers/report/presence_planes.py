@@ -37,7 +37,7 @@ FRONTS = "attainable"
 class Plane:
     """One panel: whose labels measure, the keys of utility and of the measure, and what it is called.
 
-    ``fronts`` are the families of the best that lists allow which belong here.
+    ``fronts`` are the families of the best that lists allow which belong here, ``left_out`` families not drawn here.
     """
 
     labels: str
@@ -46,6 +46,7 @@ class Plane:
     key: str
     name: str
     fronts: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def presence_picture(rows: Sequence[Mapping[str, Any]], planes: Sequence[Plane], percent: str) -> Picture | None:
@@ -107,6 +108,8 @@ def _lines(rows: Sequence[Mapping[str, Any]], plane: Plane) -> dict[str, list[_S
     for row in rows:
         x, y = row["mean"][plane.utility]["mean"], row["mean"][plane.key]["mean"]
         if x is None or y is None or (row["front"] and row["family"] not in plane.fronts):
+            continue
+        if row["family"] in plane.left_out:
             continue
         low, high = row["mean"][plane.key]["low"], row["mean"][plane.key]["high"]
         ends = (y if low is None else low, y if high is None else high)

@@ -90,7 +90,7 @@ def rows_of(values: Values, systems: Sequence[System], **bootstrap: Any) -> list
                 "system": name,
                 "family": name.removeprefix(PREFIX) if system is None else system.family,
                 "anchor": system is None,
-                "front": system is not None and system.method is None,
+                "front": system is not None and system.front,
                 "option": None if system is None else system.option,
                 "value": None if system is None else system.value,
                 "mean": {key: _plain(one) for key, one in zip(values.keys, means, strict=True)},

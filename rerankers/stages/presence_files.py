@@ -16,7 +16,7 @@ from rerankers.report import PlainTable, ReportData, write_report
 from rerankers.report.presence_planes import Plane, presence_picture
 from rerankers.stages.metadata import versions
 from rerankers.stages.presence_measures import CWEX, NFAIRR
-from rerankers.stages.presence_systems import FOR_BALANCE, FOR_NEUTRALITY
+from rerankers.stages.presence_systems import BELIEVED, FOR_BALANCE, FOR_NEUTRALITY
 from rerankers.stages.presence_text import CAUTIONS, markdown, tables
 
 if TYPE_CHECKING:
@@ -103,8 +103,11 @@ def _picture(found: Mapping[str, Any]) -> Picture | None:
             if name in keys:
                 # what is attainable is known by the labels that the policies go by, not by others
                 fronts = (front,) if attribute == labelled else ()
+                others = tuple(family for family, meant in BELIEVED.items() if meant != front)
                 whose = "the labeller's labels" if attribute == labelled else "the given labels"
-                planes.append(Plane(attribute, f"{name}, by {whose}", utility, keys[name], f"{name}@{cutoff}", fronts))
+                planes.append(
+                    Plane(attribute, f"{name}, by {whose}", utility, keys[name], f"{name}@{cutoff}", fronts, others)
+                )
     return presence_picture(found["systems"], planes, f"{100 * found['options']['confidence']:g} %")
 
 

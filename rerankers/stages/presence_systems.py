@@ -14,6 +14,7 @@ from rerankers.measures.anchors import anchors
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.table import measure_block
 from rerankers.methods import PlackettLuce, answered, check_policy
+from rerankers.methods.belief import probabilities
 from rerankers.methods.kl_tilt import KlTilt
 from rerankers.methods.pareto_optimal import ParetoOptimal
 from rerankers.stages.block import seen_by
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 
 FOR_NEUTRALITY, FOR_BALANCE = "attainable, neutral", "attainable, balanced"
 """Families of the best that lists allow: nDCG against NFaiRR, and against CWEx."""
+BELIEVED = {"optimum, neutral": FOR_NEUTRALITY, "optimum, balanced": FOR_BALANCE}
+"""Families of the same rankings with the believed probabilities of relevance as grades; no judgment is seen.
+
+Proof that none is better by those beliefs: the expected DCG of a policy is the sum of its exposure times them, which is
+all that the proofs in `rerankers.stages.presence_front` ask of a gain.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,11 @@ class System:
         """What it is called in results."""
         return f"{self.family} {self.option}={self.value:g}"
 
+    @property
+    def front(self) -> bool:
+        """Whether it knows judgments, so that it is no system to compare with but the best that lists allow."""
+        return self.family in (FOR_NEUTRALITY, FOR_BALANCE)
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -58,10 +70,11 @@ class Grid:
     tilt_temperature: float = 0.1
     strengths: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0)
     floors: Sequence[float] = (1.0, 0.99, 0.95, 0.9, 0.8)
+    believed_mixes: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
     mixes: Sequence[float] = (0.0, 0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
 
     def __post_init__(self) -> None:
-        for name in ("strengths", "floors", "mixes"):
+        for name in ("strengths", "floors", "believed_mixes", "mixes"):
             wrong = [value for value in getattr(self, name) if not 0 <= value <= 1]
             if wrong:
                 raise ConfigError(f"{name}: found {wrong[0]}; expected numbers from 0 to 1")
@@ -84,12 +97,14 @@ class Grid:
         """
         tilt = partial(KlTilt, temperature=self.tilt_temperature, attributes=[attribute])
         optimal = partial(ParetoOptimal, individual=0.0, group=1.0, attribute=attribute)
-        families = [FOR_NEUTRALITY, *([FOR_BALANCE] if balanced else [])]
+        fronts = (FOR_NEUTRALITY, FOR_BALANCE) if balanced else (FOR_NEUTRALITY,)
+        families = {name: self.believed_mixes for name, front in BELIEVED.items() if front in fronts}
+        families |= dict.fromkeys(fronts, self.mixes)
         return (
             *(System("plackett_luce", "temperature", t, PlackettLuce(t)) for t in sorted(set(self.temperatures))),
             *(System("kl_tilt", "strength", s, tilt(strength=s), aims=True) for s in sorted(set(self.strengths))),
             *(System("pareto_optimal", "floor", f, optimal(floor=f)) for f in sorted(set(self.floors), reverse=True)),
-            *(System(family, "mix", mix) for family in families for mix in sorted(set(self.mixes))),
+            *(System(family, "mix", mix) for family, mixes in families.items() for mix in sorted(set(mixes))),
         )
 
 
@@ -133,10 +148,11 @@ class PresenceBlock:
     def __call__(self, part: Part) -> tuple[dict[str, pa.Table], dict[str, dict[str, int]]]:
         """Return the result tables of one block and what its methods counted, by system."""
         counts: dict[str, dict[str, int]] = {}
-        rows = self._rows(part)
+        known, believed = self._rows(part), self._rows(part, self._beliefs(part))
         found: dict[str, Policy] = {}
         for system in self.systems:
             if system.method is None:
+                rows = known if system.front else believed
                 found[system.name] = mixture(part.candidates, part.stream, partial(self._best, system, rows))
                 continue
             seen = seen_by(system.method, {self.sides.attribute: self.groups[self.sides.attribute]}, None)
@@ -153,12 +169,16 @@ class PresenceBlock:
         return tables, counts
 
     def _best(self, system: System, rows: Sequence[Row], row: int) -> list[tuple[NDArray[np.int64], float]]:
-        if system.family == FOR_NEUTRALITY:
+        if BELIEVED.get(system.family, system.family) == FOR_NEUTRALITY:
             return best_for_neutrality(rows[row], system.value)
         return best_for_balance(rows[row], system.value, self.alpha)
 
-    def _rows(self, part: Part) -> list[Row]:
-        """Return what is known of the candidates of each query, its judgments included."""
+    def _beliefs(self, part: Part) -> NDArray[np.float64]:
+        """Return the probabilities that methods go by, of scores the guess that they make: float64 (nnz,)."""
+        return probabilities(part.block({}, self.options, None))
+
+    def _rows(self, part: Part, belief: NDArray[np.float64] | None = None) -> list[Row]:
+        """Return what is known of the candidates of each query; with ``belief`` that in place of its judgments."""
         candidates, judgments = part.candidates, part.judgments
         labels = self.groups[self.sides.attribute]
         of = _columns(labels, candidates.doc)
@@ -169,10 +189,12 @@ class PresenceBlock:
         out = []
         for row, query in enumerate(candidates.query.tolist()):
             span = candidates.row(row)
+            mine = candidates.doc[span]
             judged = grades.get(query)
             doc = judgments.doc[:0] if judged is None else judgments.doc[judged]
             grade = np.zeros(0) if judged is None else np.maximum(judgments.grade[judged].astype(np.float64), 0.0)
-            mine = candidates.doc[span]
+            if belief is not None:
+                doc, grade = mine, belief[span]
             weight = position_weights(max(len(mine), len(grade)), self.cutoff)
             gain = _graded(mine, doc, grade) / (_ideal(grade, weight) or 1.0)
             best = _ideal(neutrality[span], weight)

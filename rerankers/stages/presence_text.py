@@ -21,6 +21,7 @@ CAUTIONS = (
     "CWEx does not see which group leads: read it beside the gap (male minus female; of other groups the largest share "
     "less the smallest). At alpha 0.5 it is one half minus the leading group's share, where every text has a label.",
     "Word lists favour labellers that count words where texts were made by exchanging gendered words.",
+    "optimum: the best for what reranking believes of relevance, where scores are all that is known a guess from them.",
     "attainable: the best that the retrieved lists allow with relevance and labels known; no reranker knows relevance.",
 )
 

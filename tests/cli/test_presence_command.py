@@ -29,7 +29,8 @@ TEXTS = {
     "e": "Tables",
 }
 GIVEN = {"a": "male", "b": "female", "c": "neutral", "d": "neutral", "e": ""}
-FAST = ["temperatures=[0.5]", "strengths=[0.0,1.0]", "floors=[0.9]", "mixes=[0,0.5,1]", "samples=20", "resamples=50"]
+FAST = ["temperatures=[0.5]", "strengths=[0.0,1.0]", "floors=[0.9]", "mixes=[0,0.5,1]", "believed_mixes=[0,0.5,1]"]
+FAST += ["samples=20", "resamples=50"]
 
 
 @pytest.fixture
@@ -81,6 +82,11 @@ def test_the_command(words: list[str], tmp_path: Path, capsys: pytest.CaptureFix
     assert best[keys["CWEx"]]["mean"] > rows["kl_tilt strength=1"]["mean"][keys["CWEx"]]["mean"]
     assert rows["kl_tilt strength=1"]["mean"][keys["CWEx_gap"]]["mean"] == pytest.approx(0.0, abs=1e-6)
     assert rows["attainable, neutral mix=0"]["mean"]["nDCG@3"]["mean"] == pytest.approx(1.0)
+    # by beliefs alone the order of the first stage keeps all utility; with all weight on it, the neutral text leads
+    first_stage = rows["anchor:deterministic"]["mean"]
+    assert rows["optimum, neutral mix=0"]["mean"]["nDCG@3"]["mean"] == pytest.approx(first_stage["nDCG@3"]["mean"])
+    assert rows["optimum, neutral mix=1"]["mean"][keys["NFaiRR"]]["mean"] == pytest.approx(1.0)
+    assert rows["optimum, balanced mix=1"]["mean"][keys["CWEx"]]["mean"] == pytest.approx(best[keys["CWEx"]]["mean"])
     assert {one["measure"] for one in found["choice"]} >= {"NFaiRR", "CWEx", "CWEx_gap"}
     with (out / "presence.csv").open() as stream:
         table = list(csv.DictReader(stream))
@@ -97,7 +103,15 @@ def test_the_command(words: list[str], tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_blocks_change_nothing(words: list[str], tmp_path: Path) -> None:
-    short = ["temperatures=[0.5]", "strengths=[1.0]", "floors=[]", "mixes=[0.5]", "samples=5", "resamples=20"]
+    short = [
+        "temperatures=[0.5]",
+        "strengths=[1.0]",
+        "floors=[]",
+        "mixes=[0.5]",
+        "believed_mixes=[0.5]",
+        "samples=5",
+        "resamples=20",
+    ]
     for name, more in (("one", []), ("two", ["execution.block=1"])):
         assert main(["presence", *words, *short, *more, f"output={tmp_path / name}"]) == 0
     one, two = ((tmp_path / name / "measures.csv").read_bytes() for name in ("one", "two"))

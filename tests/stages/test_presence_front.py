@@ -126,3 +126,17 @@ def test_as_a_policy_it_measures_as_it_should() -> None:
     assert parse("CWEx(of='gap')@10").per_unit(one).value.tolist() == pytest.approx([0.0, 0.0], abs=1e-12)
     best = 0.5 / (1.0 + 1.0 / np.log2(3.0) + 0.5)  # the neutral document first, the others by turns
     assert parse("CWEx@10").per_unit(one).value.tolist() == pytest.approx([0.0, best])
+
+
+def test_by_beliefs_no_ranking_is_better() -> None:
+    """The families by beliefs take probabilities as gains: of all orders none is better."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        belief, labels = rng.random(5), rng.choice(list("NMF"), 5)
+        one = row("".join(labels), (belief / np.sort(belief)[::-1].dot(position_weights(5, 3))).tolist())
+        for mix in (0.1, 0.4, 0.8):
+            (order, _), *_ = best_for_neutrality(one, mix)
+            utility, neutral = (one.weight @ value[order] for value in (one.gain, one.neutrality))
+            for other in permutations(range(5)):
+                better = one.weight @ one.gain[list(other)], one.weight @ one.neutrality[list(other)]
+                assert not (better[0] > utility + 1e-9 and better[1] >= neutral - 1e-9)
