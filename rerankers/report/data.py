@@ -60,6 +60,8 @@ class ReportData:
         what the units are called: ``query``, or ``sequence`` for the 2019 track.
     confidence
         of the intervals, between 0 and 1.
+    lead
+        what is said of the systems in place of their names, where they are many.
     tables, pictures
         shown besides what every report has, for instance how a model was trained.
 
@@ -81,6 +83,7 @@ class ReportData:
     group_exposure: pa.Table
     unit: str = "query"
     confidence: float = 0.95
+    lead: str = ""
     tables: Sequence[PlainTable] = ()
     pictures: Sequence[Picture] = ()
 
