@@ -27,6 +27,7 @@ from rerankers.stages.presence_account import Values, choice_of_labels, judged_n
 from rerankers.stages.presence_labels import crossed, labellings
 from rerankers.stages.presence_measures import Presence
 from rerankers.stages.presence_systems import Grid, PresenceBlock, Sides
+from rerankers.stages.presence_text import NO_GROUP
 from rerankers.stages.results import check_max_grade
 from rerankers.values.groups import UNKNOWN
 
@@ -163,8 +164,8 @@ def presence(job: PresenceJob) -> tuple[dict[str, Any], pa.Table]:
         "systems": rows,
         "choice": [] if labels.given is None else choice_of_labels(rows, asked.pairs),
         "notes": [
-            *asked.left_out,
             *_neutral_note(pool.groups[labels.labelled]),
+            *asked.left_out,
             *missing_notes(table, asked.shown, len(values.queries)),
             *judged_note(rows, asked.keys[""]["Judged"], job.cutoff),
         ],
@@ -195,7 +196,7 @@ def _neutral_note(labels: GroupAlignment) -> list[str]:
     others = [place for place, name in enumerate(labels.groups) if name not in (NEUTRAL, UNKNOWN)]
     if np.isin(labels.group, others).any():
         return []
-    return ["no text is labelled as of any group: presence is the same whatever is ranked"]
+    return [NO_GROUP]
 
 
 def _labels(groups: Mapping[str, Any], labels: Labellings) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ from rerankers.report.presence_planes import Plane, presence_picture
 from rerankers.stages.metadata import versions
 from rerankers.stages.presence_measures import CWEX, NFAIRR
 from rerankers.stages.presence_systems import BELIEVED, FOR_BALANCE, FOR_NEUTRALITY
-from rerankers.stages.presence_text import CAUTIONS, markdown, tables
+from rerankers.stages.presence_text import CAUTIONS, markdown, speaks_of_groups, tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,7 +101,7 @@ def _picture(found: Mapping[str, Any]) -> Picture | None:
     planes = []
     for attribute, keys in found["keys"].items():
         for name, front in ((NFAIRR, FOR_NEUTRALITY), (CWEX, FOR_BALANCE)):
-            if name in keys:
+            if name in keys and speaks_of_groups(found, attribute):
                 # what is attainable is known by the labels that the policies go by, not by others
                 fronts = (front,) if attribute == labelled else ()
                 others = tuple(family for family, meant in BELIEVED.items() if meant != front)
@@ -142,4 +143,13 @@ def _report(
         confidence=options["confidence"],
         tables=[PlainTable(title, "", header, rows) for title, (header, *rows) in tables(found)],
         pictures=pictures,
+        lead=_lead(found),
+    )
+
+
+def _lead(found: Mapping[str, Any]) -> str:
+    """Return how many policies there are, and of which families."""
+    families = Counter(row["family"] for row in found["systems"] if not row["anchor"])
+    return f"{families.total()} policies of {len(families)} families: " + "; ".join(
+        f"{family} ({number})" for family, number in families.items()
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rerankers.labels.base import NEUTRAL
 from rerankers.measures.anchors import DETERMINISTIC
 from rerankers.report.text import cells as width_of
 from rerankers.report.text import clean, interval, number
 from rerankers.stages.presence_measures import CWEX, NFAIRR
+from rerankers.values.groups import UNKNOWN
 
 if TYPE_CHECKING:
     from rerankers.report import Picture
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 Table = tuple[str, list[list[str]]]
 """What a table says, and its rows, the header first."""
 
+NO_GROUP = "no text is labelled as of any group: presence is the same whatever is ranked, and tables leave it out"
 CAUTIONS = (
     "Labels say which gender a text speaks about (presence), not whether it is biased: a true list may well be of one.",
     "CWEx does not see which group leads: read it beside the gap (male minus female; of other groups the largest share "
@@ -28,23 +31,29 @@ CAUTIONS = (
 
 def terminal(found: Mapping[str, Any]) -> list[str]:
     """Return the tables as lines of aligned columns; of the families only their ends, of the fronts none."""
-    lines = [_about(found)]
+    lines = [*(f"warning: {note}" for note in _first(found)), _about(found)]
     for title, rows in (_systems(found, found["attributes"]["labelled"], short=True), *_choice(found)):
         widths = [max(width_of(row[place]) for row in rows) for place in range(len(rows[0]))]
         lines += ["", title]
         for row in rows:
             lines.append("  ".join(_padded(row[place], width, place) for place, width in enumerate(widths)).rstrip())
-    return [*lines, "", *_verdicts(found), *found["notes"]]
+    return [*lines, "", *_verdicts(found), *_later(found)]
 
 
 def markdown(found: Mapping[str, Any], pictures: Sequence[tuple[Picture, str]] = ()) -> str:
     """Return the tables, pictures (with their folder) and notes as Markdown."""
-    lines = [f"# Presence and utility: {clean(str(found['collection']))}", "", _about(found), ""]
+    lines = [
+        f"# Presence and utility: {clean(str(found['collection']))}",
+        "",
+        *(f"**Warning: {note}**\n" for note in _first(found)),
+        _about(found),
+        "",
+    ]
     for title, (header, *rows) in tables(found):
         lines += [f"## {title}", "", _line(header), _line(["---"] * len(header)), *map(_line, rows), ""]
     for picture, folder in pictures:
         lines += [f"![{picture.title}]({folder}/{picture.name}.png)", "", clean(picture.caption), ""]
-    return "\n".join([*lines, *(f"- {note}" for note in (*_verdicts(found), *found["notes"], *CAUTIONS)), ""])
+    return "\n".join([*lines, *(f"- {note}" for note in (*_verdicts(found), *_later(found), *CAUTIONS)), ""])
 
 
 def tables(found: Mapping[str, Any]) -> list[Table]:
@@ -56,13 +65,29 @@ def tables(found: Mapping[str, Any]) -> list[Table]:
 def _systems(found: Mapping[str, Any], attribute: str, short: bool = False) -> Table:
     keys = {"nDCG": found["keys"][""]["nDCG"], **found["keys"][attribute]}
     names = [name for name in ("nDCG", NFAIRR, CWEX, "CWEx_neutral", "CWEx_gap") if name in keys]
-    apart = [name for name in ("nDCG", NFAIRR, CWEX) if name in keys]
+    names = names if speaks_of_groups(found, attribute) else ["nDCG"]
+    apart = [name for name in ("nDCG", NFAIRR, CWEX) if name in names]
     rows = [["system", *(name.replace("_", " ") for name in names), *(f"{name} - first stage" for name in apart)]]
     for row in _shown(found["systems"]) if short else found["systems"]:
         means = [number(row["mean"][keys[name]]["mean"]) for name in names]
         rows.append([clean(row["system"]), *means, *(_apart(row, keys[name]) for name in apart)])
     cutoff = found["options"]["cutoff"]
     return f"At {cutoff}, by the labels of {attribute}", rows
+
+
+def speaks_of_groups(found: Mapping[str, Any], attribute: str) -> bool:
+    """Return whether a text is labelled as of a group: else presence is the same whatever is ranked."""
+    documents = found["labels"]["documents"][attribute]
+    return any(number for label, number in documents.items() if label not in (NEUTRAL, UNKNOWN))
+
+
+def _first(found: Mapping[str, Any]) -> list[str]:
+    """Return what is said before everything else: notes without which tables mislead."""
+    return [note for note in found["notes"] if note == NO_GROUP]
+
+
+def _later(found: Mapping[str, Any]) -> list[str]:
+    return [note for note in found["notes"] if note != NO_GROUP]
 
 
 def _shown(rows: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -95,7 +120,7 @@ def _labels(found: Mapping[str, Any]) -> list[Table]:
 
 
 def _choice(found: Mapping[str, Any]) -> list[Table]:
-    if not found["choice"]:
+    if not found["choice"] or _first(found):
         return []
     rows = [["measure", "systems", "mean shift", "moved (mean)", "moved (most)", "Kendall tau", "conclusions kept"]]
     for one in found["choice"]:
@@ -107,7 +132,7 @@ def _choice(found: Mapping[str, Any]) -> list[Table]:
 def _verdicts(found: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each measure on whether the choice of labels changes what is concluded."""
     out = []
-    for one in found["choice"]:
+    for one in () if _first(found) else found["choice"]:
         if one["measure"] not in (NFAIRR, CWEX) or one["tau"] is None:
             continue
         words = "keeps" if one["kept"] == one["conclusions"] else "changes"

@@ -259,3 +259,20 @@ def test_no_groups_is_not_told_as_no_judgment(
     shown = capsys.readouterr()
     assert "no measure has a value for any query: no_groups, no_labels" in shown.out + shown.err
     assert "has a judgment" not in shown.out + shown.err
+
+
+def test_without_words_of_groups_the_warning_comes_first(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lexicon, out = tmp_path / "none.csv", tmp_path / "none"
+    lexicon.write_text("word,group\nxyzzy,male\nplugh,female\n")
+    chosen = [f"groups.labeller={{name:lexical_majority,lexicon:{lexicon}}}", "given=null", f"output={out}"]
+    assert main(["presence", *words, *FAST, *chosen]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("warning: no text is labelled as of any group")
+    assert "NFaiRR" not in shown
+    assert "NFaiRR" not in (out / "presence.md").read_text().split("\n- ")[0]
+    page = (out / "report.html").read_text()
+    assert "13 policies of" not in page.split("<header>")[0]
+    assert "kl_tilt (2); pareto_optimal (1)" in page.split("<header>")[1]
+    assert not (out / "figures/presence.png").exists()
