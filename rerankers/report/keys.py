@@ -81,7 +81,7 @@ ANCHOR_WORDS = {
 
 TIER_WORDS = {
     "blind": "query, text and first-stage scores",
-    "metadata": "query, text, first-stage scores, and fields of documents and authors other than the evaluated attribute",
+    "metadata": "query, text, scores, and fields of documents and authors other than the evaluated attribute",
     "predicted_groups": "fields of documents and authors, and group labels that a model predicted",
     "given_groups": "fields of documents and authors, and the group labels that the measures go by",
     "judged": "everything, including judgments of the ranked queries",
