@@ -89,3 +89,45 @@ class Account:
                 shown["most_cost"] = self._most_cost
         shown.update((f"error:{name}", self._errors[name]) for name in sorted(self._errors))
         return shown
+
+
+_FURTHER = {
+    "usage_unknown": "answers of unknown length",
+    "damaged_records": "damaged records in the cache, asked again",
+    "would_ask": "requests would be made",
+    "estimated_prompt_tokens": "tokens of prompts at a guess",
+    "most_completion_tokens": "tokens of answers at most",
+}
+_KNOWN = ("requests", "repeated", "cached", "calls", "attempts", "prompt_tokens", "completion_tokens")
+
+
+def in_words(counts: Mapping[str, int | float]) -> str:
+    """Return what an account says as one sentence; what is 0 is left out."""
+    said = [f"{_amount(counts.get('requests', 0))} requests"]
+    for name, words in (("repeated", "equal to another"), ("cached", "found in the cache"), ("calls", "asked")):
+        if counts.get(name):
+            said.append(f"{_amount(counts[name])} {words}")
+    again = counts.get("attempts", 0) - counts.get("calls", 0)
+    if again > 0:
+        said.append(f"{_amount(again)} tried again")
+    tokens = [counts.get(name, 0) for name in ("prompt_tokens", "completion_tokens")]
+    if any(tokens):
+        said.append(f"{_amount(tokens[0])} tokens of prompts and {_amount(tokens[1])} of answers")
+    for name, value in counts.items():
+        if not value or name in _KNOWN:
+            continue
+        if name.startswith("error:"):
+            said.append(f"{_amount(value)} without an answer ({name.removeprefix('error:').replace('_', ' ')})")
+        else:
+            said.append(
+                f"{_amount(value)} {_FURTHER[name]}" if name in _FURTHER else f"{_words(name)} {_amount(value)}"
+            )
+    return ", ".join(said)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _amount(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

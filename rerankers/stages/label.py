@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rerankers._base.errors import ConfigError, InputError
 from rerankers.labels.texts import TextFields, TextReader
 from rerankers.labels.writing import Written, write_labels
+from rerankers.llm.account import in_words
 from rerankers.stages.config_parts import build_part, cache_folder, check_keys, texts
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _tell(labeller: Labeller, done: Written) -> None:
 
 
 def _tell_account(account: Mapping[str, int | float]) -> None:
-    print("model: " + ", ".join(f"{name} {number:g}" for name, number in account.items()))
+    print(f"model: {in_words(account)}")
 
 
 def _refuse_unparsed(done: Written, most: float, output: Path) -> None:

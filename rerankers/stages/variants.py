@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
 from rerankers.collections import NoGroups
+from rerankers.llm.account import in_words
 from rerankers.measures.evaluation import Options
 from rerankers.queries.generate_variants import as_json_lines
 from rerankers.queries.variant_analysis import analyse
@@ -138,7 +139,7 @@ def _written(job: VariantsJob, read: Sets, collection: Collection | None) -> Wri
     )
     if written.dry_run:
         for name, account in written.account.items():
-            print(f"dry run: {name}: " + ", ".join(f"{key} {value:,}" for key, value in account.items()))
+            print(f"dry run: {name}: {in_words(account)}")
     return written
 
 

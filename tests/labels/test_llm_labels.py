@@ -188,7 +188,7 @@ def test_command_by_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "out.jsonl").unlink()
     assert job(tmp_path, *words, "llm.dry_run=true") == 0
     assert not (tmp_path / "out.jsonl").exists()
-    assert "would_ask 4" in capsys.readouterr().out
+    assert "4 requests would be made" in capsys.readouterr().out
 
 
 def test_command_by_a_model_that_answers_garbage(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.llm import Answering, Message, NoModel, Record, Reply, Request, Scripted, open_replies, parse_label
+from rerankers.llm.account import in_words
 from rerankers.llm.cost import Prices, estimated_tokens
 from rerankers.llm.identity import Identity
 from rerankers.llm.scripted import Function
@@ -256,3 +257,12 @@ with provider.session(Path({str(tmp_path)!r})) as session:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"pip install 'fair-rerankers[{extra}]'" in done.stdout
+
+
+def test_an_account_in_words_leaves_out_what_is_nothing() -> None:
+    counts = {"requests": 1200, "repeated": 0, "cached": 1000, "calls": 200, "attempts": 203, "prompt_tokens": 9000}
+    counts |= {"completion_tokens": 400, "usage_unknown": 0, "damaged_records": 0, "error:too_long": 2}
+    assert in_words(counts) == (
+        "1,200 requests, 1,000 found in the cache, 200 asked, 3 tried again, 9,000 tokens of prompts and 400 of "
+        "answers, 2 without an answer (too long)"
+    )
