@@ -94,6 +94,11 @@ def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
     for word in ("sequence", "targets"):
         if config[word] is not None:
             raise ConfigError(f"{word}: found {config[word]}; expected null, or a preset that uses it: preset=NAME")
+    if config["qrels"] is None:
+        raise ConfigError(
+            "qrels: found null; expected a file, which says of which queries measures are (those of presence need no "
+            "judgment of it, only the queries). Type: qrels=FILE"
+        )
     runs = texts(config["run"])
     job = EvaluateJob(
         runs=[Path(one) for one in runs],
