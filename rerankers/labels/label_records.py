@@ -57,7 +57,9 @@ def label_records(path: str | Path, problems: Problems) -> Iterator[tuple[int, L
     """
     suffix = format_of(Path(path))
     if suffix not in SUFFIXES:
-        problems.add(None, f"a file called *{suffix}", f"one called *{' or *'.join(SUFFIXES)}, plain, .gz or .zst")
+        problems.add(
+            None, f"a file called {Path(path).name}", f"one called *{' or *'.join(SUFFIXES)}, plain, .gz or .zst"
+        )
         return
     yield from _of_json(Path(path), problems) if suffix == ".jsonl" else _of_table(Path(path), problems)
 

@@ -18,6 +18,7 @@ from rerankers.measures.presence_single import DEFAULT, Listed, fairness
 
 Value = Callable[[Labels], float | None]
 CLOSE = 1e-9
+NOISE = 1e-12  # shown as 0
 EXHAUSTIVE = 5
 LONG = 10
 
@@ -107,10 +108,14 @@ def _tried(measure: str, name: str, comparisons: Iterable[Comparison]) -> Presen
         level, more = abs(first - second) <= slack, first - second > slack
         fine = {"==": level, "!=": not level, ">=": level or more, ">": more}[relation]
         if not fine:
-            return PresenceAxiom(measure, name, "violated", f"{what}: {first:.6g} and {second:.6g}", tried)
+            return PresenceAxiom(measure, name, "violated", f"{what}: {_said(first)} and {_said(second)}", tried)
     if not tried:
         return PresenceAxiom(measure, name, "na", "no value on the lists that would show it")
     return PresenceAxiom(measure, name, "holds", "", tried)
+
+
+def _said(value: float) -> str:
+    return f"{0.0 if abs(value) < NOISE else value:.6g}"
 
 
 def _word(labels: Labels) -> str:

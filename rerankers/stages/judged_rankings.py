@@ -64,7 +64,8 @@ def _template(config: Mapping[str, Any], output: Path | None, seed: int) -> None
     runs = [Path(one) for one in texts(config["runs"])] if config["runs"] else []
     template = Template(one_path(config, "labels"), one_path(config, "texts"), runs, seed=seed, **numbers)
     pairs, key = written(template, output)
-    print(f"pairs: {output}: {pairs} pairs for {template.judges} to judge; fill the column answer")
+    people = "1 person" if template.judges == 1 else f"{template.judges} people"
+    print(f"pairs: {output}: {pairs} pairs for {people} to judge; fill the column answer")
     print(f"key: {key}: what each pair is, not for those who judge")
     print(f"then: fair-rerank kit study=judged input={output}")
 

@@ -52,7 +52,7 @@ def read_answers(paths: Sequence[Path], pairs: Sequence[str]) -> Answers:
     ------
     InputError
         with every wrong line: columns or names that are missing, unknown pairs and answers, a judge with two rows of a
-        pair; and for files without any row.
+        pair; and for files without any row, or without any answer but that nothing can be said.
     MissingError
         when a file is not there.
     """
@@ -86,6 +86,9 @@ def read_answers(paths: Sequence[Path], pairs: Sequence[str]) -> Answers:
         raise InputError(found)
     if not seen:
         raise InputError.one(str(paths[0]), "no row", "one row a pair and judge")
+    if not counts["answers"]:
+        empty = f"no answer in {len(seen)} rows"
+        raise InputError.one(str(paths[0]), empty, "A, B or equal in the column answer", mend="Fill it first.")
     number = {key: counts[key] for key in ("answers", "cannot_say", "empty")}
     no_row = len(pairs) * len(judges) - len(seen)
     return Answers(tuple(sorted(judges)), given, {"rows": len(seen), **number, "no_row": no_row})

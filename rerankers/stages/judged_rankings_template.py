@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from rerankers.labels.base import NEUTRALITY, TOKENS, Labelled
 from rerankers.labels.label_records import label_records
 from rerankers.labels.texts import TextReader
 from rerankers.measures.presence_lists import GENDERS, SHORT
-from rerankers.measures.presence_made import known_lists, mirrored, orders
+from rerankers.measures.presence_made import Labels, known_lists, mirrored, orders
 from rerankers.measures.presence_single import Listed
 from rerankers.stages.judged_rankings_answers import holds_answers
 from rerankers.stages.judged_rankings_key import FORM, key_path
@@ -109,23 +110,30 @@ def _keep_what_people_need(output: Path, key: Path, text: str) -> None:
 def _drawn(template: Template, number: int, known: Mapping[str, list[Labelled]] | None) -> Drawn:
     """Return name, kind and the two sides of a pair; which side is which is drawn as well."""
     kind, rng = KINDS[(number - 1) % len(KINDS)], generator(template.seed, "judged rankings", "pair", number)
-    random = [one.labels for one in known_lists(template.depth, int(rng.integers(2**62)), 2)[-2:]]
-    if kind == "two orders":
-        counts = {letter: random[0].count(letter) for letter in "NMF"}
-        alike = orders(counts, 2, int(rng.integers(2**62)))
-        sides = [alike[0], alike[-1]]
-    elif kind == "two lists":
-        sides = list(random)
-    elif kind == "mirrored":
-        sides = [random[0], mirrored(random[0])]
-    else:
-        half, letters = template.depth // 2, np.array(["M", "F"])[rng.permutation(2)]
-        places = rng.permutation(template.depth) < half
-        sides = [tuple(np.where(places, letters[0], other).tolist()) for other in ("N", letters[1])]
+    sides = _lists(kind, template.depth, rng)
+    while sides[0] == sides[1]:  # two equal lists ask nothing
+        sides = _lists(kind, template.depth, rng)
     first = _documents(sides[0], known, rng)
     second = _documents(sides[1], known, rng, first if kind == "two orders" else ())
     turned = bool(rng.integers(2))
     return str(number), kind, *((second, first) if turned else (first, second))
+
+
+def _lists(kind: str, depth: int, rng: np.random.Generator) -> tuple[Labels, Labels]:
+    """Return the labels of both sides as they are drawn."""
+    random = [one.labels for one in known_lists(depth, int(rng.integers(2**62)), 2)[-2:]]
+    if kind == "two orders":
+        counts = {letter: random[0].count(letter) for letter in "NMF"}
+        alike = orders(counts, 2, int(rng.integers(2**62)))
+        return alike[0], alike[-1]
+    if kind == "two lists":
+        return random[0], random[1]
+    if kind == "mirrored":
+        return random[0], mirrored(random[0])
+    letters = np.array(["M", "F"])[rng.permutation(2)]
+    places = rng.permutation(depth) < depth // 2
+    one, other = (tuple(np.where(places, letters[0], rest).tolist()) for rest in ("N", letters[1]))
+    return one, other
 
 
 def _documents(
@@ -163,7 +171,11 @@ def _by_label(path: Path, depth: int) -> dict[str, list[Labelled]]:
     problems.raise_if_any()
     for letter, rest in out.items():
         if len(rest) < depth:
-            problems.add(None, f"{len(rest)} documents labelled {SHORT[letter]}", f"at least {depth}, the depth")
+            problems.add(
+                None,
+                f"{len(rest)} documents labelled {SHORT[letter]}",
+                f"at least {depth}, the depth: depth=N asks for fewer",
+            )
     problems.raise_if_any()
     return out
 
@@ -173,7 +185,7 @@ def _texts(path: Path, ids: set[str], characters: int) -> dict[str, str]:
     shown = {}
     for one in reader.texts():
         if one.id in ids:
-            whole = " ".join(f"{one.title}. {one.text}".split() if one.title else one.text.split())
+            whole = " ".join(f"{_ended(one.title)} {one.text}".split())
             shown[one.id] = whole if len(whole) <= characters else f"{whole[: characters - 1]}…"
     reader.check()
     lacking = sorted(ids - set(shown))
@@ -182,6 +194,12 @@ def _texts(path: Path, ids: set[str], characters: int) -> dict[str, str]:
             str(path), f"no text of {len(lacking)} documents, such as {lacking[0]}", "one for each label"
         )
     return shown
+
+
+def _ended(title: str) -> str:
+    """Return a title with a full stop, unless it ends in a sign of its own."""
+    title = title.strip()
+    return f"{title}." if title and not unicodedata.category(title[-1]).startswith("P") else title
 
 
 def _shown(side: Sequence[Labelled], texts: Mapping[str, str]) -> str:

@@ -37,7 +37,7 @@ def judged_tables(found: Mapping[str, Any]) -> tuple[list[str], Tables]:
     people, level = found["people"], 100 * found["options"]["confidence"]
     counts, verdicts = people["counts"], people["verdicts"]
     title = [
-        f"{len(people['judges'])} judges: {counts['answers']} answers, {counts['cannot_say']} cannot say, "
+        f"{_people(len(people['judges']))}: {counts['answers']} answers, {counts['cannot_say']} cannot say, "
         f"{counts['empty']} empty, {counts['no_row']} without a row",
         "verdicts: " + ", ".join(f"{word.replace('_', ' ')} {number}" for word, number in verdicts.items()),
         f"people among themselves: Krippendorff's alpha {_number(people['krippendorff_alpha'])}, same answer "
@@ -78,12 +78,16 @@ def _ps(one: Mapping[str, Any]) -> list[str]:
     return [f"{one['p']:.3g}", f"{one['p_holm']:.3g}"]
 
 
+def _people(number: int) -> str:
+    return "1 judge" if number == 1 else f"{number} judges"
+
+
 def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3f}"
+    return "none" if value is None else f"{round(value, 3) + 0.0:.3f}"  # no -0.000
 
 
 def _interval(ends: Sequence[float] | None) -> str:
-    return "none" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
+    return "none" if ends is None else f"{_number(ends[0])} to {_number(ends[1])}"
 
 
 def printed(title: Sequence[str], tables: Tables) -> list[str]:

@@ -270,3 +270,14 @@ def test_pairs_of_two_runs(tmp_path: Path) -> None:
     assert (found[2]["pairs"], found[2]["no_value"], found[2]["agreement"]) == (0, 4, None)
     one = [f"runs={tmp_path / 'a.run'}", *words[1:], f"labels={tmp_path / 'labels.jsonl'}"]
     assert main(["kit", "study=template", *one]) == 1
+
+
+def test_no_answer_at_all_is_one_error(template: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kit", "study=judged", f"input={template}"]) == 1
+    assert "found no answer in 120 rows; expected A, B or equal" in capsys.readouterr().err
+
+
+def test_no_pair_shows_a_list_twice(tmp_path: Path) -> None:
+    path = tmp_path / "short.csv"
+    assert main(["kit", "study=template", f"output={path}", "pairs=200", "depth=2"]) == 0
+    assert not [row for row in rows_of(path) if row["a"] == row["b"]]
