@@ -147,10 +147,13 @@ def _verdicts(found: Mapping[str, Any]) -> list[str]:
 
 def _about(found: Mapping[str, Any]) -> str:
     options = found["options"]
+    documents = found["labels"]["documents"][found["attributes"]["labelled"]]
+    sizes = ", ".join(f"{clean(label)} {number:,}" for label, number in documents.items())
     return (
         f"{clean(str(found['collection']))}: {found['queries']:,} queries, {len(found['systems'])} systems. Labels: "
         f"{clean(options['groups'])}. Target of kl_tilt: {clean(options['target'])}. "
-        f"CWEx at alpha {options['alpha']:g}. Intervals: {100 * options['confidence']:g} % over queries."
+        f"CWEx at alpha {options['alpha']:g}. Intervals: {100 * options['confidence']:g} % over queries. "
+        f"Documents by label: {sizes}."
     )
 
 

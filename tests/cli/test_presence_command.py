@@ -60,6 +60,7 @@ def test_the_command(words: list[str], tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["presence", *words, *FAST, "cutoff=3", f"output={out}"]) == 0
     shown = capsys.readouterr().out
     assert "Labels: lexical_majority. Target of kl_tilt: neutral 0.8, male 0.1, female 0.1." in shown
+    assert "Documents by label: neutral 2, male 2, female 1" in shown
     assert "the choice of labels" in shown
     found = found_of(out)
     assert found["attributes"] == {"labelled": "gender", "given": "gender_given"}
