@@ -137,7 +137,7 @@ class _Overlap:
             ended = (short.last[common[0]] + 1, long.last[common[1]] + 1)
             none, left, right = upto(*ended), upto(begun[0], ended[1]), upto(ended[0], begun[1])
             both = f_short * f_long * (overlap - left - right + none)
-            overlap = none + f_short * (left - none) + f_long * (right - none) + both
+            overlap = none + (f_short * (left - none) + f_long * (right - none)) + both  # the same bits for b, a
         if ties == "a":
             scale = depth.astype(np.float64)
         elif ties == "w":

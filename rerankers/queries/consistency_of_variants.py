@@ -14,6 +14,7 @@ import numpy as np
 
 from rerankers.queries.rank_pairs import rbo_matrix
 from rerankers.queries.ranked import Ranked
+from rerankers.stats.means import exact_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +69,4 @@ def consistency_across(
 
 
 def _mean(overlaps: np.ndarray[tuple[int, ...], np.dtype[np.float64]], empty: int) -> Consistency:
-    known = overlaps[~np.isnan(overlaps)]
-    return Consistency(float(known.mean()) if len(known) else None, len(known), empty)
+    return Consistency(exact_mean(overlaps), int(np.sum(~np.isnan(overlaps))), empty)

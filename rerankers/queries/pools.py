@@ -86,8 +86,13 @@ class TopicPools:
             return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), len(rankings), width)
         key = np.concatenate([docs + row * width for row, docs in parts])
         rank = np.concatenate([np.arange(len(docs)) for _, docs in parts])
+        return cls.of_keys(key, rank, len(rankings), width)
+
+    @classmethod
+    def of_keys(cls, key: Ints, rank: Ints, topics: int, width: int) -> TopicPools:
+        """Return the pools of keys in any order, with the rank that each has in a ranking."""
         order = np.argsort(key, kind="stable")
-        return cls(key[order], rank[order], len(rankings), width)
+        return cls(key[order], rank[order], topics, width)
 
     def best(self) -> tuple[Ints, Ints]:
         """Return the distinct keys, ascending, and the best rank of each; looked for once."""

@@ -7,6 +7,7 @@ other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+_LEAST = 2.0**-64  # a weight that all ranks from some depth on may have together and not be read
 _SPARSE = 16  # times the items by which codes may exceed their number without being coded anew
 
 
@@ -52,6 +54,7 @@ def rbo_matrix(
     Returns
     -------
     float64 (rows, columns), each from 0 to 1; NaN where a ranking of the pair is empty. Symmetric without columns.
+    Ranks that weigh less than 1e-19 together, p^d, are not read.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def rbo_matrix(
         return out
     from rerankers.queries.rank_pairs_loops import extrapolated
 
-    lists = _encoded(all_of, depth, ties == "w")
+    lists = _encoded(all_of, depth, math.ceil(math.log(_LEAST) / math.log(p)), ties == "w")
     extrapolated(*lists, len(rows), columns is None, TIES.index(ties), float(p), out)
     if columns is None:
         lower = np.tril_indices(len(rows), -1)
@@ -88,14 +91,22 @@ class _Lists(NamedTuple):
     strict: NDArray[np.bool_]
 
 
-def _encoded(rankings: Sequence[Ranked], depth: int | None, whole: bool) -> _Lists:
-    """Return the rankings side by side; with ``whole``, a tie group arrives as one."""
+def _encoded(rankings: Sequence[Ranked], depth: int | None, enough: int, whole: bool) -> _Lists:
+    """Return the rankings side by side, up to the tie group that reaches ``enough`` ranks.
+
+    With ``whole``, a tie group arrives as one.
+    """
+    sizes = [one.tie_sizes(depth) for one in rankings]
     docs = [one.docs[:depth] for one in rankings]
+    for row, size in enumerate(sizes):
+        if len(docs[row]) > enough:
+            last = np.array([enough]) if size is None else np.cumsum(size)
+            groups = int(np.searchsorted(last, enough)) + 1
+            docs[row], sizes[row] = docs[row][: int(last[groups - 1])], None if size is None else size[:groups]
     start = np.concatenate([[0], np.cumsum([len(one) for one in docs])]).astype(np.int64)
     item = np.concatenate(docs)
     if int(item.max()) > _SPARSE * len(item):  # else the codes index a table as they are
         item = np.unique(item, return_inverse=True)[1].astype(np.int64)
-    sizes = [one.tie_sizes(depth) for one in rankings]
     ranks = [RankedList.of_sizes(size, len(found)) for size, found in zip(sizes, docs, strict=True)]
     part = np.concatenate([one.part(len(one), whole) for one in ranks])
     first, last = (np.concatenate([getattr(one, end) for one in ranks]) for end in ("first", "last"))

@@ -60,7 +60,7 @@ def extrapolated(
     absent = longest + 1
     place = np.full(item.max() + 1 if len(item) else 0, absent, dtype=np.int64)  # ranks in the ranking of the row
     bins = np.zeros((longest + 2, 4), dtype=np.int64)
-    only = np.zeros(longest + 1, dtype=np.int64)
+    only = np.zeros(longest + 2, dtype=np.int64)
     for row in range(rows):
         for at in range(start[row], start[row + 1]):
             place[item[at]] = at - start[row] + 1
@@ -73,7 +73,7 @@ def extrapolated(
             if s > n:  # from here on a is the shorter
                 a, b, s, n = b, a, n, s
             if strict[row] and strict[other]:
-                out[row, column] = _strict(item, place, start[other], start[other + 1], s, n, p, power, rest)
+                out[row, column] = _strict(item, place, start[other], start[other + 1], s, n, p, power, rest, only)
                 continue
             _arrivals(item, first, last, place, start[row], start[other], start[other + 1], a, n, bins)
             if s < n:
@@ -94,20 +94,23 @@ def _strict(
     p: float,
     power: NDArray[np.float64],
     rest: NDArray[np.float64],
+    seen: Ints,
 ) -> float:
     """Return the overlap of two rankings without ties: sums over depths become sums over common items.
 
     A common item counts from the depth on at which both lists have it, with p^d / d each; X_s is how many there are
     at the end of the shorter list, X_n at that of the longer one. (Equation 32 of the paper, summed the other way.)
     """
+    seen[: n + 1] = 0
+    for at in range(other, end):
+        seen[max(at - other + 1, place[item[at]])] += 1  # one bin for all that is not common: no branch to guess
     weight = 0.0
     early = common = 0
-    absent = len(rest) - 1
-    for at in range(other, end):
-        both = max(at - other + 1, place[item[at]])
-        weight += rest[both]  # 0 for an item that is not common: no branch to be guessed wrong
-        common += both < absent
-        early += both <= s
+    for d in range(1, n + 1):  # by depth and not by item: the same bits for column, row
+        weight += seen[d] * rest[d]
+        common += seen[d]
+        if d == s:
+            early = common
     gone = 0.0  # sum of (d - s) / d p^d over the depths behind the shorter list
     for d in range(s + 1, n + 1):
         gone += (d - s) / d * power[d]
@@ -180,7 +183,7 @@ def _sum(
         if ties == 2:
             shared, scale = float(begun), (w + u) / 2.0
         else:
-            shared = past + part_a * (right - past) + part_b * (left - past)
+            shared = past + (part_a * (right - past) + part_b * (left - past))  # the same bits for column, row
             shared += part_a * part_b * (begun - left - right + past)
             scale = float(d)
             if ties == 1:

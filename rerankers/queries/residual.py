@@ -8,6 +8,7 @@ condensed-list alternative (Sakai 2007), which has no bounds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -156,7 +157,7 @@ def residuals(
 
 def mean_residual(found: Sequence[Residual]) -> Residual:
     """Return the mean of at least one residual, part by part."""
-    return Residual(*(float(np.mean([one[part] for one in found])) for part in range(len(Residual._fields))))
+    return Residual(*(math.fsum(one[part] for one in found) / len(found) for part in range(len(Residual._fields))))
 
 
 def expected_best(values: ArrayLike, m: int) -> float:

@@ -37,7 +37,7 @@ class Row(NamedTuple):
 def form_of(path: Path) -> str:
     """Return the form of a file, by its name and, where that does not say, by its lines.
 
-    A file of lines is `NUMBERED` where every line is; a topic id that itself ends in a hyphen and digits needs the
+    A file of lines is `NUMBERED` where most lines are; a topic id that itself ends in a hyphen and digits needs the
     form to be named.
 
     Raises
@@ -50,16 +50,15 @@ def form_of(path: Path) -> str:
         return TABLE
     if kind in (".jsonl", ".json"):
         return JSON_LINES
-    seen = False
+    filled = numbered = 0
     for _, text in read_lines(path):
         if not text.strip():
             continue
-        if not seen and text.lstrip().startswith("{"):
+        if not filled and text.lstrip().startswith("{"):
             return JSON_LINES
-        if _NUMBERED.fullmatch(text) is None:
-            return PLAIN
-        seen = True
-    return NUMBERED if seen else PLAIN
+        filled += 1
+        numbered += _NUMBERED.fullmatch(text) is not None
+    return NUMBERED if numbered * 2 > filled else PLAIN
 
 
 def read_rows(path: Path, form: str, problems: Problems, blank: list[int]) -> Iterator[Row]:
@@ -188,11 +187,11 @@ def _texts(record: Mapping[str, Any], number: int, problems: Problems) -> list[s
     if wrong:
         problems.add(number, f"{key} with {kind_of(wrong[0])}", "texts")
         return None
-    return [one or "" for one in texts]
+    return [one or "" for one in texts] or [""]  # a topic without variants counts as one empty row
 
 
 _READERS: dict[str, Callable[[Path, Problems, list[int]], Iterator[Row]]] = {
-    NUMBERED: _lines(_NUMBERED, "a line such as 201-0:text"),
+    NUMBERED: _lines(_NUMBERED, "a line such as 201-0:text (or name another form: forms=[NAME:plain])"),
     PLAIN: _lines(_PLAIN, "a line such as 201:text"),
     TABLE: _table,
     JSON_LINES: _json,

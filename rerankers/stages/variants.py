@@ -14,7 +14,10 @@ from rerankers.collections import NoGroups
 from rerankers.llm.account import in_words
 from rerankers.measures.evaluation import Options
 from rerankers.queries.generate_variants import as_json_lines
+from rerankers.queries.pools import width_of
 from rerankers.queries.variant_analysis import analyse
+from rerankers.queries.variant_growth import growth_curves
+from rerankers.queries.variant_pools import Pooled
 from rerankers.report.variants import write_variants_report
 from rerankers.stages.aim import ready_target
 from rerankers.stages.config_parts import command_line
@@ -23,7 +26,6 @@ from rerankers.stages.variants_effect import effectiveness, pool_totals
 from rerankers.stages.variants_fairness import Asked, fairness
 from rerankers.stages.variants_generated import Written, names_of, write_sets
 from rerankers.stages.variants_ground import Judged, by_topic, judgments_of, pool_of
-from rerankers.stages.variants_growth import growth_over_same_topics
 from rerankers.stages.variants_job import VariantsJob, job_of
 from rerankers.stages.variants_numbers import Bootstrap
 from rerankers.stages.variants_pool import FILE as POOL_FILE
@@ -113,8 +115,9 @@ def variants(job: VariantsJob) -> tuple[dict[str, Any] | None, dict[str, str]]:
     out |= _compared(sets, found, grades or None, options)
     files[POOL_FILE] = pool_table(sets, found, judged.judgments, job.depth)
     out["pools"] = pool_totals(sets, found, judged.judgments, options.depths)
-    out["growth"] = growth_over_same_topics(sets, found, judged.judgments, job.depth)
-    bootstrap = Bootstrap(options.seed, options.resamples, options.confidence)
+    out["growth"] = _growth(out["analysis"], sets, found, grades, job.depth)
+    by_id = sorted(range(len(sets.topics)), key=sets.topics.__getitem__)
+    bootstrap = Bootstrap(options.seed, options.resamples, options.confidence, by_id)
     aligned, why = _aligned(job, judged, collection)
     pool, own = pool_of(found, judged, {} if aligned is None else aligned.alignments)
     out["effectiveness"] = effectiveness(sets, found, pool, bootstrap) if grades else None
@@ -151,6 +154,16 @@ def _compared(
         return {"analysis": None, "analysis_reason": "there is one set only, and nothing to compare it with"}
     ranked = None if found is None else found.ranked()
     return {"analysis": analyse(sets.variants, sets.reference, ranked, grades, options), "analysis_reason": None}
+
+
+def _growth(
+    analysis: Mapping[str, Any] | None, sets: Sets, found: Found, grades: Mapping[str, Any], depth: int
+) -> list[dict[str, Any]]:
+    """Return the curves of pools at the full depth; a set alone has them too."""
+    if analysis is not None:
+        return [curve for curve in analysis["growth"] if curve["depth"] == depth]
+    ranked = found.ranked()
+    return growth_curves(Pooled.of(sets.topics, ranked, grades, width_of(*ranked.values())), list(ranked), [depth])
 
 
 def _aligned(job: VariantsJob, judged: Judged, collection: Collection | None) -> tuple[Aligned | None, str | None]:

@@ -10,7 +10,9 @@ import numpy as np
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.names import parse
 from rerankers.methods.deterministic import Deterministic
+from rerankers.queries.pools import TopicPools, among
 from rerankers.stages.variants_numbers import Bootstrap, listed
+from rerankers.stats.means import exact_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +66,8 @@ def _by_topic(
     found = [
         values[np.array(places[topic], dtype=np.int64)] if topic in places else np.empty(0) for topic in sets.topics
     ]
-    return np.array([getattr(one, how)() if len(one) else np.nan for one in found], dtype=np.float64)
+    each = exact_mean if how == "mean" else np.max
+    return np.array([each(one) if len(one) and not np.isnan(one).any() else np.nan for one in found], dtype=np.float64)
 
 
 def pool_totals(sets: Sets, found: Found, judged: Judgments, depths: Sequence[int]) -> list[dict[str, Any]]:
@@ -83,15 +86,20 @@ def pool_totals(sets: Sets, found: Found, judged: Judgments, depths: Sequence[in
     topic = found.topics.topic.astype(np.int64)
     key = topic[found.candidates.row_index] * width + found.candidates.doc
     rank = np.arange(found.candidates.nnz) - found.candidates.indptr[found.candidates.row_index]
+    relevant = np.sort(relevant)
     out: list[dict[str, Any]] = []
+    best = {}
+    for name in sets.files:
+        own = np.zeros(len(found), dtype=bool)
+        own[[row for rows in found.rows[name].values() for row in rows]] = True
+        chosen = own[found.candidates.row_index]
+        best[name] = TopicPools.of_keys(key[chosen], rank[chosen], len(sets.topics), width).best()
     for depth in depths:
         good: dict[str, NDArray[np.int64]] = {}
         sizes = {}
-        for name in sets.files:
-            own = np.zeros(len(found), dtype=bool)
-            own[[row for rows in found.rows[name].values() for row in rows]] = True
-            pool = np.unique(key[own[found.candidates.row_index] & (rank < depth)])
-            good[name], sizes[name] = np.intersect1d(pool, relevant), len(pool)
+        for name, (keys, ranks) in best.items():
+            pool = keys[ranks < depth]
+            good[name], sizes[name] = pool[among(pool, relevant)], len(pool)
         human = good[sets.reference]
         for name, mine in good.items():
             first = name == sets.reference

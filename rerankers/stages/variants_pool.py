@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerankers.queries.pool_bounds import ratio
+from rerankers.queries.pools import TopicPools, among
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rerankers.stages.variants_retrieval import Found
     from rerankers.stages.variants_sets import Sets
     from rerankers.values import Judgments
 
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
 FILE = "pool.csv"
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """How a set found a document: the best rank, from 1, and in how many of its variants."""
-
-    rank: int
-    variants: int
+H_ONLY, G_ONLY, BOTH = range(3)
 
 
 def pool_table(sets: Sets, found: Found, judged: Judgments, depth: int) -> str:
@@ -32,7 +32,7 @@ def pool_table(sets: Sets, found: Found, judged: Judgments, depth: int) -> str:
     Parameters
     ----------
     sets, found
-        the sets, and what their variants retrieve.
+        the sets, and what their variants retrieve; codes of documents ascend with their ids.
     judged
         by topic: ``query`` is the place in ``sets.topics``.
     depth
@@ -44,79 +44,94 @@ def pool_table(sets: Sets, found: Found, judged: Judgments, depth: int) -> str:
     documents (`rerankers.queries.pool_bounds`), summed over the sets that are held against the reference. Whether it
     is relevant is taken as likely as among the judged documents of the same part (only in the one pool, only in the
     other, in both), with one relevant and one other document added (Laplace). Judged documents settle nothing and
-    come last; a topic's order is by ``settles``, then by the number of variants that found a document.
+    come last; the order is by ``settles``, then by the number of variants that found a document, topic and docno.
     """
-    grades = {
-        int(query): dict(zip(judged.doc[part].tolist(), judged.grade[part].tolist(), strict=True))
-        for query, part in zip(judged.query.tolist(), map(judged.row, range(len(judged))), strict=True)
-    }
-    names = list(sets.files)
-    rows: list[tuple[tuple[bool, float, int, int, str], list[object]]] = []
-    for place, topic in enumerate(sets.topics):
-        pools = {name: _pool(found, found.rows[name].get(topic, ()), depth) for name in names}
-        own = grades.get(place, {})
-        docs = sorted(set().union(*pools.values()))
-        gain = gains(pools, sets.reference, own)
-        for doc, docno in zip(docs, found.docs.take(docs), strict=True):
-            seen = [pools[name].get(doc) for name in names]
-            cells = [value for one in seen for value in (("", "") if one is None else (one.rank, one.variants))]
-            settles = gain.get(doc, 0.0)
-            line = [topic, docno, "" if doc in own else f"{settles:.6g}", own.get(doc, ""), *cells]
-            many = sum(one.variants for one in seen if one is not None)
-            rows.append(((doc in own, -settles, -many, place, docno), line))
+    width = max(len(found.docs), 1)
+    pools = {name: _pool(found, list(of.values()), depth, width) for name, of in found.rows.items()}
+    keys = np.unique(np.concatenate([pool[0] for pool in pools.values()]))
+    ranks, variants = (np.zeros((len(pools), len(keys)), dtype=np.int64) for _ in range(2))
+    for row, (key, best, times) in enumerate(pools.values()):
+        place = np.searchsorted(keys, key)
+        ranks[row, place], variants[row, place] = best, times
+    judgment = judged.query[judged.row_index].astype(np.int64) * width + judged.doc
+    order = np.argsort(judgment, kind="stable")
+    judgment, grade = judgment[order], judged.grade[order]
+    known = among(keys, judgment)
+    grades = np.zeros(len(keys), dtype=np.int64)
+    grades[known] = grade[np.searchsorted(judgment, keys[known])]
+    topic, names = keys // width, list(pools)
+    human, settles = ranks[names.index(sets.reference)] > 0, np.zeros(len(keys))
+    for row, name in enumerate(names):
+        if name != sets.reference:
+            settles += gains(topic, human, ranks[row] > 0, known, grades > 0)
+    by_id = np.argsort(np.argsort(np.array(sets.topics, dtype=object), kind="stable"))  # not by the order of a file
+    order = np.lexsort((keys % width, by_id[topic], -variants.sum(axis=0), -settles, known))
+    columns = [
+        [sets.topics[at] for at in topic[order].tolist()],
+        found.docs.take(keys[order] % width),
+        [
+            "" if done else f"{gain:.6g}"
+            for done, gain in zip(known[order].tolist(), settles[order].tolist(), strict=True)
+        ],
+        [at if done else "" for done, at in zip(known[order].tolist(), grades[order].tolist(), strict=True)],
+    ]
+    columns += [
+        [at or "" for at in table[row, order].tolist()] for row in range(len(names)) for table in (ranks, variants)
+    ]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     header = [f"{name} {what}" for name in names for what in ("best rank", "variants")]
     writer.writerow(["topic", "docno", "settles", "judged", *header])
-    writer.writerows(line for _, line in sorted(rows, key=lambda row: row[0]))
+    writer.writerows(zip(*columns, strict=True))
     return stream.getvalue()
 
 
-def _pool(found: Found, rows: Sequence[int], depth: int) -> dict[int, Seen]:
-    """Return document -> how the variants in these rows found it."""
-    if not rows:
-        return {}
-    parts = [found.candidates.doc[found.candidates.row(row)][:depth] for row in rows]
-    doc = np.concatenate(parts)
-    rank = np.concatenate([np.arange(1, len(part) + 1) for part in parts])
-    order = np.lexsort((rank, doc))
-    unique, first, times = np.unique(doc[order], return_index=True, return_counts=True)
-    best = rank[order][first]
-    return {int(one): Seen(int(at), int(many)) for one, at, many in zip(unique, best, times, strict=True)}
+def _pool(found: Found, places: list[tuple[int, ...]], depth: int, width: int) -> tuple[Ints, Ints, Ints]:
+    """Return the distinct topic * width + document of a set, ascending, the best rank of each and its variants."""
+    all_of, own = found.candidates, np.zeros(len(found), dtype=bool)
+    own[[row for rows in places for row in rows]] = True
+    rank = np.arange(all_of.nnz) - all_of.indptr[all_of.row_index]
+    chosen = np.flatnonzero(own[all_of.row_index] & (rank < depth))
+    topic = found.topics.topic.astype(np.int64)[all_of.row_index[chosen]]
+    pools = TopicPools.of_keys(topic * width + all_of.doc[chosen], rank[chosen], int(topic.max(initial=0)) + 1, width)
+    key, best = pools.best()
+    return key, best + 1, pools.variants(key, depth)
 
 
-def gains(pools: Mapping[str, Mapping[int, Seen]], reference: str, own: Mapping[int, int]) -> dict[int, float]:
-    """Return by how much each unjudged document is expected to narrow the bounds, over all sets but the reference."""
-    out: dict[int, float] = {}
-    human = set(pools[reference])
-    for name, pool in pools.items():
-        if name == reference:
-            continue
-        parts = (human - set(pool), set(pool) - human, human & set(pool))
-        unjudged = [[doc for doc in part if doc not in own] for part in parts]
-        relevant = [sum(own.get(doc, 0) > 0 for doc in part) for part in parts]
-        h, g, b = map(len, unjudged)
-        shared, union = relevant[2], sum(relevant)
-        for place, part in enumerate(parts):
-            rate = (relevant[place] + 1) / (len(part) - len(unjudged[place]) + 2)
-            gain = _narrowed(shared, union, h, g, b, place, rate)
-            for doc in unjudged[place]:
-                out[doc] = out.get(doc, 0.0) + gain
-    return out
+def gains(topic: Ints, human: Bools, other: Bools, judged: Bools, relevant: Bools) -> Floats:
+    """Return by how much judging each document is expected to narrow the bounds; 0 for judged ones and strangers.
+
+    Parameters
+    ----------
+    topic
+        int64 (N,), of each document, from 0.
+    human, other
+        bool (N,), which documents are in either pool.
+    judged, relevant
+        bool (N,), which have a judgment, and which are relevant by it.
+    """
+    topics = int(topic.max(initial=-1)) + 1
+    part = np.where(human & other, BOTH, np.where(human, H_ONLY, G_ONLY))
+    cell, inside = topic * 3 + part, human | other
+
+    def counted(flag: Bools) -> Ints:
+        return np.bincount(cell[inside & flag], minlength=topics * 3).reshape(topics, 3)
+
+    done, good = counted(judged), counted(judged & relevant)
+    left = counted(~judged)
+    alone, both = left[:, H_ONLY] + left[:, G_ONLY], left[:, BOTH]
+    shared, union = good[:, BOTH], good.sum(axis=1)
+    before, rate = _width(shared, union, alone, both), (good + 1) / (done + 2)
+    table = np.empty((topics, 3))
+    for place in (H_ONLY, G_ONLY):
+        yes, no = _width(shared, union + 1, alone - 1, both), _width(shared, union, alone - 1, both)
+        table[:, place] = before - rate[:, place] * yes - (1 - rate[:, place]) * no
+    yes, no = _width(shared + 1, union + 1, alone, both - 1), _width(shared, union, alone, both - 1)
+    table[:, BOTH] = before - rate[:, BOTH] * yes - (1 - rate[:, BOTH]) * no
+    return np.where(inside & ~judged, table[topic, part], 0.0)
 
 
-def _narrowed(shared: int, union: int, h: int, g: int, b: int, place: int, rate: float) -> float:
-    """Return the expected decrease of the width when one document of a part (h, g, b) is judged."""
-    before = _width(shared, union, h + g, b)
-    if place < 2:
-        yes, no = _width(shared, union + 1, h + g - 1, b), _width(shared, union, h + g - 1, b)
-    else:
-        yes, no = _width(shared + 1, union + 1, h + g, b - 1), _width(shared, union, h + g, b - 1)
-    return before - rate * yes - (1 - rate) * no
-
-
-def _width(shared: int, union: int, alone: int, both: int) -> float:
+def _width(shared: Ints, union: Ints, alone: Ints, both: Ints) -> Floats:
     """Return the width of the bounds of Jaccard; an end without a document counts as 0."""
-    low = shared / (union + alone) if union + alone else 0.0
-    high = (shared + both) / (union + both) if union + both else 0.0
-    return high - low
+    low, high = ratio(shared, union + alone), ratio(shared + both, union + both)
+    return np.nan_to_num(high) - np.nan_to_num(low)

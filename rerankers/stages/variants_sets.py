@@ -184,6 +184,9 @@ def gather(
     names = [*(spec.name for spec in specs), *expected]
     if not names:
         raise ConfigError("sets: found none; expected at least one, for instance sets=[human:FILE,model:FILE]")
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ConfigError(f"generate: found the name {name!r}, which a set has already; expected another name")
     reference = names[0] if options.reference is None else options.reference
     choose("reference", reference, names)
     for name in options.forms:

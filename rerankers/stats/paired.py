@@ -72,7 +72,7 @@ def paired_intervals(
     -------
     list of Interval, length C
         ``units`` counts the queries with a value, or the clusters that have any. A column whose values are all equal
-        to v has the interval [v, v]. Fewer than `FEWEST_RESAMPLED` units get the t interval for ``studentized``; columns
+        to v has the interval [v, v]. Fewer than `FEWEST_RESAMPLED` units get the t interval for ``studentized``; those
         whose spread very few units make up (more resamples than lie beyond the interval are below `LEAST_ERROR`) get
         that of ``bca``.
 

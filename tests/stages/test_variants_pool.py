@@ -10,10 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerankers.queries.pool_bounds import pool_overlap_bounds
+from rerankers.queries.pools import width_of
 from rerankers.queries.variant_files import of_rows
+from rerankers.queries.variant_growth import growth_curves
+from rerankers.queries.variant_pools import Pooled
 from rerankers.stages.variants_effect import pool_totals
-from rerankers.stages.variants_growth import growth_over_same_topics
-from rerankers.stages.variants_pool import Seen, gains
+from rerankers.stages.variants_ground import Judged, by_topic
+from rerankers.stages.variants_pool import gains, pool_table
 from rerankers.stages.variants_retrieval import Found, row_id
 from rerankers.stages.variants_sets import Sets, topic_ids
 from rerankers.values import Candidates, Ids, Judgments, Topics
@@ -30,10 +33,13 @@ def width(human: set[int], model: set[int], grades: dict[int, int]) -> float:
 @given(DOCS, DOCS, st.dictionaries(st.integers(0, 9), st.sampled_from([-1, 0, 1, 2]), max_size=6))
 @settings(max_examples=150, deadline=None)
 def test_what_judging_a_document_is_worth(human: set[int], model: set[int], grades: dict[int, int]) -> None:
-    pools = {"h": dict.fromkeys(human, Seen(1, 1)), "m": dict.fromkeys(model, Seen(1, 1))}
-    found = gains(pools, "h", grades)
-    assert set(found) == (human | model) - set(grades)
-    for doc, gain in found.items():
+    flags = [np.isin(np.arange(10), list(some)) for some in (human, model, grades)]
+    relevant = np.array([grades.get(doc, 0) > 0 for doc in range(10)])
+    found = gains(np.zeros(10, np.int64), *flags, relevant)
+    for doc, gain in enumerate(found):
+        if doc not in (human | model) - set(grades):
+            assert gain == 0
+            continue
         part = human & model if doc in human & model else human - model if doc in human else model - human
         judged = [grades[one] for one in part if one in grades]
         rate = (sum(grade > 0 for grade in judged) + 1) / (len(judged) + 2)
@@ -66,7 +72,9 @@ def world() -> tuple[Sets, Found, Judgments]:
 
 def test_growth_is_the_mean_over_all_choices_and_the_same_topics() -> None:
     sets, found, judged = world()
-    grown = {(row["set"], row["documents"]): row for row in growth_over_same_topics(sets, found, judged, 2)}
+    ranked, grades = found.ranked(), by_topic(Judged(found.docs, judged, {}), sets.topics)
+    pooled = Pooled.of(sets.topics, ranked, grades, width_of(*ranked.values()))
+    grown = {(row["set"], row["documents"]): row for row in growth_curves(pooled, ["h", "m"], [2])}
     relevant = {"1": set("ac"), "2": set("z")}
     for (name, kind), row in grown.items():
         assert row["topics"] == 2  # topic 3 has no human variant
@@ -80,6 +88,25 @@ def test_growth_is_the_mean_over_all_choices_and_the_same_topics() -> None:
                 total += float(np.mean(sizes)) / 2
             assert expected == pytest.approx(total)
     assert {len(row["expected"]) for (name, _), row in grown.items() if name == "h"} == {3}
+
+
+def test_rows_for_assessors() -> None:
+    sets, found, judged = world()
+    lines = [line.split(",") for line in pool_table(sets, found, judged, 1).splitlines()]
+    assert lines[0] == [
+        "topic",
+        "docno",
+        "settles",
+        "judged",
+        *(f"{n} {w}" for n in "hm" for w in ("best rank", "variants")),
+    ]
+    rows = {(topic, doc): row for topic, doc, *row in lines[1:]}
+    assert set(rows) == {("1", "a"), ("1", "b"), ("1", "d"), ("2", "x"), ("2", "y"), ("3", "q")}
+    assert rows["1", "a"] == ["", "1", "1", "1", "1", "1"]
+    assert rows["2", "y"] == ["", "0", "", "", "1", "1"]
+    assert rows["3", "q"][1:] == ["", "", "", "1", "1"]
+    deep = {tuple(line.split(",")[:2]): line.split(",")[2:] for line in pool_table(sets, found, judged, 2).splitlines()}
+    assert deep["1", "b"][2:] == ["1", "2", "", ""]
 
 
 def test_totals_of_pools() -> None:
