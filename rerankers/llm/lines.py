@@ -12,9 +12,13 @@ from rerankers._base.errors import InputError
 from rerankers.llm.base import Reply
 from rerankers.llm.reply_text import NOTHING, answer_of, failure_of, fenced, objects_in, refuses, whole_json
 
-COUNTS = ("echo", "empty", "repeated", "beyond_most", "heading", "truncated", "no_text")
+COUNTS = ("echo", "empty", "repeated", "beyond_most", "heading", "truncated", "no_text", "too_long", "markup")
 """Why lines are dropped: they repeat the original, hold nothing, repeat another line, are more than were asked for,
-announce the list, were cut off by the limit of tokens, or are entries of a JSON list that are no text."""
+announce the list, were cut off by the limit of tokens, are entries of a JSON list that are no text, are longer than
+`LONGEST`, or are a line of a web page."""
+
+LONGEST = 400
+"""Letters of a text in a list; a model that goes round in circles within a line writes tens of thousands."""
 
 _NUMBER = re.compile(
     r"\s*[*_]{0,2}(?:(?:query|variant|rewrite|option|suggestion)\s+)?[(\[]?(\d{1,3})[.):\]]+[*_]{0,2}(?:\s+|$)", re.I
@@ -32,6 +36,7 @@ _QUOTES = (
     ("**", "**"),
     ("*", "*"),
 )
+_TAG = re.compile(r"<[!/]?[a-zA-Z][^<>]*>|<!--")
 _FENCE_LINE = re.compile(r"\s*(?:```+|~~~+)\s*\w*\s*$")
 _JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MARKS = " \t.,;:!?\"'`*_“”‘’«»„"
@@ -103,6 +108,10 @@ def _chosen(items: list[str], echo: str, most: int | None, counts: dict[str, int
         normal = _normal(item)
         if all(unicodedata.category(letter)[0] in "PZC" for letter in normal):  # marks and blanks alone
             counts["empty"] += 1
+        elif len(item) > max(LONGEST, 2 * len(echo)):  # long originals have long rewrites
+            counts["too_long"] += 1
+        elif _TAG.match(item):
+            counts["markup"] += 1
         elif normal == original:
             counts["echo"] += 1
         elif normal in seen:

@@ -134,7 +134,7 @@ def dominance(over: Floats, under: Floats) -> NDArray[np.bool_]:
 
 
 def point_array(name: str, points: ArrayLike) -> NDArray[np.float64]:
-    """Return points as float64 (m, d).
+    """Return points as float64 (m, d); no points at all, as an empty list, are (0, 1).
 
     Raises
     ------
@@ -145,6 +145,8 @@ def point_array(name: str, points: ArrayLike) -> NDArray[np.float64]:
         array = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError.one(name, type(points).__name__, "a matrix of numbers, a row a point") from error
+    if array.shape == (0,):
+        return array.reshape(0, 1)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError.one(name, f"shape {array.shape}", "a matrix (points, objectives) with at least one objective")
     wrong = np.flatnonzero(np.isnan(array).any(axis=1))

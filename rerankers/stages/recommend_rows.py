@@ -60,7 +60,9 @@ def topic_rows(found: Sequence[Evaluated], axes: Mapping[str, GroupAlignment], d
                 "dominates": int(over[number]),
                 "dominated_by": int(under[number]),
             }
-        chosen = [number for number, place in enumerate(placed) if ranks[number] == 1 and place != 0]
+        front = [number for number, place in enumerate(placed) if ranks[number] == 1 and place != 0]
+        # A query that shows the same documents is as good as the original on every axis, and of no use to anybody.
+        chosen = [number for number in front if not _same(found[placed[number]], original)] or front
         for number in _spread(points[chosen], shown):
             rows[placed[chosen[number]]]["shown"] = True
     for row, one in zip(rows, found, strict=True):
@@ -74,6 +76,11 @@ def topic_rows(found: Sequence[Evaluated], axes: Mapping[str, GroupAlignment], d
         "shown": [row["id"] for row in rows if row["shown"]],
         "excluded": dict(sorted(excluded.items())),
     }
+
+
+def _same(one: Evaluated, other: Evaluated) -> bool:
+    """Whether two candidates find the same documents in the same order."""
+    return bool(np.array_equal(one.scored.docs, other.scored.docs))
 
 
 def _balanced(one: Evaluated, axes: Mapping[str, Any]) -> Scored:

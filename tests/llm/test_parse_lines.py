@@ -98,3 +98,11 @@ def test_no_list_breaks_it(text: str, echo: str, most: int | None) -> None:
     assert bool(lines.kept) == (not lines.reason)
     assert all(one == " ".join(one.split()) and one for one in lines.kept)
     assert len({one.casefold() for one in lines.kept}) == len(lines.kept)
+
+
+def test_lines_that_go_round_in_circles_and_web_pages() -> None:
+    found = parse_lines(Reply("<html>\n<p>nurse pay</p>\n" + "nurse " * 7000 + "\npay of nurses\nif a < b and b > c"))
+    assert found.kept == ("pay of nurses", "if a < b and b > c")
+    assert (found.counts["too_long"], found.counts["markup"]) == (1, 2)
+    long = "words " * 100  # of a query as long as this, a rewrite may be so too
+    assert parse_lines(Reply("other " * 100), echo=long).kept == (("other " * 100).strip(),)

@@ -119,6 +119,7 @@ def test_no_points() -> None:
     assert hypervolume(empty) == 0.0
     assert [len(one) for one in dominance_counts(empty)] == [0, 0]
     assert least_crowded(empty, 3).tolist() == []
+    assert pareto_mask([]).tolist() == pareto_ranks([]).tolist() == []
 
 
 @pytest.mark.parametrize("function", [pareto_mask, pareto_ranks, dominance_counts, hypervolume, crowding])
