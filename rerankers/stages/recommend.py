@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from tqdm import tqdm
 
 from rerankers._base.errors import InputError
 from rerankers._base.files import write_text
+from rerankers.llm.account import in_words
 from rerankers.queries.contest import contest
 from rerankers.queries.contest_pairs import ContestOptions
 from rerankers.queries.gathering import gather
@@ -20,15 +20,16 @@ from rerankers.stages.config_parts import command_line
 from rerankers.stages.output import claimed
 from rerankers.stages.recommend_baselines import baselines, expanded
 from rerankers.stages.recommend_ground import ground_of
-from rerankers.stages.recommend_job import job_of
+from rerankers.stages.recommend_job import job_of, plain
 from rerankers.stages.recommend_others import add_alternatives, add_held_out, evaluated, search_held_out
-from rerankers.stages.recommend_rows import points_by_generator, topic_rows
+from rerankers.stages.recommend_rows import axis_row, named_shares, points_by_generator, topic_rows
 from rerankers.stages.recommend_summary import summary_of
 from rerankers.stages.recommend_text import show
 from rerankers.stages.recommend_topics import chosen_queries
 from rerankers.stages.recommend_warnings import warnings_of
 
 if TYPE_CHECKING:
+    from rerankers.llm import Session
     from rerankers.queries.gathering import Gathered
     from rerankers.queries.generators.base import Query
     from rerankers.queries.scored import Candidate
@@ -54,8 +55,11 @@ def recommend_from_config(config: Mapping[str, Any], folder: Path, words: Sequen
     job, spare = job_of(config)
     if spare:
         print(f"note: without effect here, since about ranking: {', '.join(spare)}")
+    if getattr(job.llm, "dry_run", False):
+        print(f"dry run: {_dry(job)}")
+        return
     with claimed(folder) as staging:
-        found = {"command": command_line("recommend", words), **recommend(job, _plain(config))}
+        found = {"command": command_line("recommend", words), **recommend(job, plain(config))}
         write_text(staging / JSON_FILE, json.dumps(found, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
         write_text(staging / REPORT, recommendation_report(found))
     show(found)
@@ -81,18 +85,19 @@ def recommend(job: RecommendJob, options: Mapping[str, Any] | None = None) -> di
     InputError
         when no query of the job finds a document; and as the parts.
     """
-    collection = job.collection.load()
-    queries = chosen_queries(collection, job.query, job.topics)
-    needs_model = any(hasattr(generator, "completions") for generator in job.generators)
-    opened = job.llm.session(job.cache) if needs_model and job.llm is not None else nullcontext()
-    with opened as session:
-        ground = ground_of(job, collection, session)
-        ground.context.topics = tuple(queries)
-        work = _Work(job, collection, ground, queries)
+    with job.opened() as session:
+        work = _Work.of(job, session)
         gathered = work.gathered()
         topics, points = work.topics(gathered)
         account = None if session is None else dict(session.account)
     return work.results(gathered, topics, points, account, options)
+
+
+def _dry(job: RecommendJob) -> str:
+    """Return what a job would ask a language model: candidates are looked for, nothing is scored."""
+    with job.opened() as session:
+        _Work.of(job, session).gathered()
+        return "no generator asks a model" if session is None else in_words(session.account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,14 @@ class _Work:
     collection: Collection
     ground: Ground
     queries: Sequence[Query]
+
+    @classmethod
+    def of(cls, job: RecommendJob, session: Session | None) -> _Work:
+        collection = job.collection.load()
+        queries = chosen_queries(collection, job.query, job.topics)
+        ground = ground_of(job, collection, session)
+        ground.context.topics = tuple(queries)
+        return cls(job, collection, ground, queries)
 
     def gathered(self) -> Gathered:
         job, context = self.job, self.ground.context
@@ -144,15 +157,16 @@ class _Work:
     def _topic(
         self, query: Query, found: Sequence[Evaluated], told: dict[str, Any], texts: Mapping[str, tuple[str, str]]
     ) -> dict[str, Any]:
-        finds = bool(len(found[0].scored.docs))
         rows = told["candidates"]
+        finds = bool(len(found[0].scored.docs))
+        offered = finds and any(row["shown"] for row in rows)  # else there is nothing to hold rerankings against
         add_held_out(query, found, rows, self.ground)
         return {
             "query": query.text,
             "reason": "" if finds else FINDS_NOTHING,
-            "targets": {axis.name: _named(axis, query) for axis in self.ground.scorer.axes},
+            "targets": {axis.name: named_shares(axis, query) for axis in self.ground.scorer.axes},
             **told,
-            "alternatives": add_alternatives(query, found, rows, self.job, self.ground) if finds else [],
+            "alternatives": add_alternatives(query, found, rows, self.job, self.ground) if offered else [],
             "baselines": baselines(query, texts, self.job, self.ground) if finds else [],
         }
 
@@ -186,7 +200,7 @@ class _Work:
                 }
                 for name, numbers in gathered.by_generator.items()
             },
-            "axes": [_axis(axis) for axis in ground.scorer.axes],
+            "axes": [axis_row(axis) for axis in ground.scorer.axes],
             "objectives": list(ground.scorer.objectives),
             "counts": {
                 "collection": dict(collection.counts),
@@ -216,34 +230,5 @@ def _kept(found: Sequence[Evaluated], rows: Sequence[Mapping[str, Any]]) -> list
     ]
 
 
-def _named(axis: Any, query: Query) -> dict[str, float] | None:
-    target = axis.target_of(query.id)
-    return None if target is None else dict(zip(axis.groups, target.tolist(), strict=True))
-
-
-def _axis(axis: Any) -> dict[str, Any]:
-    everywhere = axis.targets.get("*") if len(axis.targets) == 1 else None
-    shares = None if everywhere is None else dict(zip(axis.groups, everywhere.tolist(), strict=True))
-    return {
-        "name": axis.name,
-        "groups": list(axis.groups),
-        "unknown": axis.unknown,
-        "closeness": axis.kind,
-        "target": axis.target,
-        "shares": shares,
-    }
-
-
 def _progress(items: Sequence[Any], name: str) -> Iterator[Any]:
     return iter(tqdm(items, desc=name, unit="query", disable=None, leave=False))
-
-
-def _plain(value: Any) -> Any:
-    """Return a config as JSON takes it."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
-    return value if isinstance(value, str | int | float | bool | None) else str(value)

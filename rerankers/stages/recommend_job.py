@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from rerankers.stages.config_parts import build_part, cache_folder, check_keys, 
 from rerankers.stages.recommend_held_out import HeldOut
 
 if TYPE_CHECKING:
+    from rerankers.llm import Session
     from rerankers.queries.generators.base import Generator
     from rerankers.retrieval import Retriever
 
@@ -104,6 +106,11 @@ class RecommendJob:
         """How many documents of a query anything looks at."""
         feedback = [int(getattr(generator, "documents", 0)) for generator in self.generators]
         return max(self.scoring.depth, self.pool, *feedback)
+
+    def opened(self) -> AbstractContextManager[Session | None]:
+        """Return the session of the language model; of nobody where no generator asks one."""
+        needed = any(hasattr(generator, "completions") for generator in self.generators)
+        return self.llm.session(self.cache) if needed and self.llm is not None else nullcontext()
 
 
 def job_of(config: Mapping[str, Any]) -> tuple[RecommendJob, list[str]]:
@@ -208,3 +215,14 @@ def _number(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ConfigError(f"{key}: found {value!r}; expected a number")
     return float(value)
+
+
+def plain(value: Any) -> Any:
+    """Return a config as JSON takes it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -19,6 +19,8 @@ from rerankers.queries.scored import RELEVANCE, Scored
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rerankers.queries.axes import Axis
+    from rerankers.queries.generators.base import Query
     from rerankers.queries.scoring import Evaluated
     from rerankers.values import GroupAlignment, Ids
 
@@ -148,3 +150,23 @@ def _less(value: float | None, base: float | None) -> float | None:
 
 def _known(unknown: float | None) -> float | None:
     return None if unknown is None else 1.0 - unknown
+
+
+def named_shares(axis: Axis, query: Query) -> dict[str, float] | None:
+    """Return the target of a query on an axis, group -> share; None where it has none."""
+    target = axis.target_of(query.id)
+    return None if target is None else dict(zip(axis.groups, target.tolist(), strict=True))
+
+
+def axis_row(axis: Axis) -> dict[str, Any]:
+    """Return what an axis is, for the results."""
+    everywhere = axis.targets.get("*") if len(axis.targets) == 1 else None
+    shares = None if everywhere is None else dict(zip(axis.groups, everywhere.tolist(), strict=True))
+    return {
+        "name": axis.name,
+        "groups": list(axis.groups),
+        "unknown": axis.unknown,
+        "closeness": axis.kind,
+        "target": axis.target,
+        "shares": shares,
+    }

@@ -248,3 +248,15 @@ def test_groups_by_name_or_file() -> None:
         "groups.unknown=count",
         "groups.mixed=split",
     ]
+
+
+def test_a_dry_run_asks_nothing_and_writes_nothing(
+    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text("replies:\n  '.*': x\n", encoding="utf-8")
+    words = ["topics=[1]", "generator=[llm,rm3]", "llm=scripted", f"llm.path={script}", "llm.dry_run=true"]
+    place = ["collection=jsonl", f"collection.path={world}", f"paths.cache={tmp_path / 'cache'}"]
+    assert main(["recommend", *place, *words, f"output={tmp_path / 'out'}"]) == 0
+    assert "dry run" in capsys.readouterr().out
+    assert not (tmp_path / "out" / "recommendations.json").exists()
