@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,7 +44,7 @@ class Columns(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Lexical:
+class _Lexical(ABC):
     lexicon: str = "gender_163"
     names: str = "keep"
     overlap: str = "error"
@@ -58,9 +59,9 @@ class _Lexical:
             choose("fields", one, FIELDS)
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Return the name of the labeller, which is the source of its labels."""
-        raise NotImplementedError
 
     @cached_property
     def words(self) -> Lexicon:
@@ -85,8 +86,8 @@ class _Lexical:
             first = Counted(first.counts + one.counts, first.tokens + one.tokens)
         return self._columns(first)
 
-    def _columns(self, counted: Counted) -> Columns:
-        raise NotImplementedError
+    @abstractmethod
+    def _columns(self, counted: Counted) -> Columns: ...
 
     def label(self, texts: Iterable[Text]) -> Iterator[Labelled]:
         """Yield one `Labelled` a text, in their order; some thousands are held at a time."""

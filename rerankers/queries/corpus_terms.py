@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rerankers.values import Collection
+    from rerankers.values import Collection, DocumentStore
 
     Matrix = Any  # scipy.sparse.csr_matrix, which has no types
 
@@ -104,15 +104,13 @@ def corpus_terms(collection: Collection, cache: Path) -> CorpusTerms:
             "of; name their keys in collection.text_fields, or take relevance=id and generator=list"
         )
     inputs = {"documents": store.fingerprint, "fields": list(store.fields), "docs": collection.docs.fingerprint}
-    entry, _ = StageCache(cache).get_or_make(VERSION, inputs, lambda folder: _write(folder, _count(collection)))
+    entry, _ = StageCache(cache).get_or_make(VERSION, inputs, lambda folder: _write(folder, _count(collection, store)))
     return _read(entry)
 
 
-def _count(collection: Collection) -> CorpusTerms:
+def _count(collection: Collection, store: DocumentStore) -> CorpusTerms:
     from scipy import sparse
 
-    store = collection.documents
-    assert store is not None  # noqa: S101  (checked by the only caller)
     known: dict[str, int] = {}
     names: list[str] = []
     flat, ends = array("q"), array("q", [0])
