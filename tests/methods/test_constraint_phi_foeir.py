@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from constraint_worlds import exposure_by_rank, rankings_of, world
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tilt_worlds import alignment, block
@@ -66,6 +66,7 @@ def test_merit_of_many() -> None:
 
 @settings(max_examples=25)
 @given(rho=RHO, phi=st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]))
+@example(rho=[0.0, 1e-09, 0.3], phi=0.0)
 def test_best_of_all_fair_policies_for_all_position_weights(rho: list[float], phi: float) -> None:
     value = np.sort(np.array(rho))[::-1]
     n = len(value)
@@ -78,7 +79,9 @@ def test_best_of_all_fair_policies_for_all_position_weights(rho: list[float], ph
     assert np.all(prefixes >= phi * merit - 1e-14)
     rank = np.arange(n)
     for weight in (1 / np.log2(rank + 2), 0.5**rank, (rank < 2).astype(float)):
-        assert value @ at_rank @ weight == pytest.approx(program(value, merit, phi, weight), abs=1e-9)
+        got, best = float(value @ at_rank @ weight), program(value, merit, phi, weight)
+        assert got >= best - 1e-9
+        assert got == pytest.approx(best, abs=1e-8)  # the solver takes relevances that differ by 1e-9 for equal
 
 
 @settings(max_examples=40)
