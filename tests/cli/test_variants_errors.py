@@ -14,6 +14,7 @@ WRONG = [
     ([], 2, "sets: found none; expected at least one"),
     (["sets=[human]"], 2, "sets: found 'human'; expected NAME:FILE"),
     (["sets=[a:{files}/human.txt,a:{files}/model.jsonl]"], 2, "found the name 'a' 2 times"),
+    (["sets=[a:{files}/human.txt]", "generate=[a]", "llm=scripted", "llm.otherwise=x"], 2, "found the name 'a', which"),
     (["sets=[a:{files}/human.txt]", "reference=b"], 2, "reference: found 'b'; expected one of a"),
     (["sets=[a:{files}/none.txt]"], 3, "no such file"),
     (["sets=[topics:title]"], 2, "found topics:title without a collection"),

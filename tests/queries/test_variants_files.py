@@ -171,3 +171,17 @@ def test_the_released_sets_have_their_published_sizes(shared: Path) -> None:
     small = read_variants("small", folder / "smollm2_cacm_variants.jsonl").variants
     assert sum(len(small.distinct(topic)) for topic in small.texts) == 302
     assert small.counts["empty"] == 1
+
+
+def test_one_bad_line_does_not_change_the_form(tmp_path: Path) -> None:
+    path = tmp_path / "set.txt"
+    path.write_text("201-0:a\n201-1:b\n202:c\n")
+    with pytest.raises(InputError, match=r"3: found '202:c'; expected a line such as 201-0:text"):
+        read_variants("one", path)
+    assert list(read_variants("one", path, "plain").variants.texts) == ["201-0", "201-1", "202"]
+
+
+def test_a_topic_with_an_empty_list_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_text('{"qid": 1, "variants": ["a"]}\n{"qid": 2, "variants": []}\n')
+    assert read_variants("one", path).variants.counts == {"rows": 2, "empty": 1}
