@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
-from rerankers.queries.distribution_rows import closeness_of, masses_of, shares_of
-from rerankers.queries.distributions import CLOSENESS, closeness, distribution
+from rerankers.queries.closeness import CLOSENESS, closeness, closenesses
+from rerankers.queries.distributions import distribution
+from rerankers.queries.masses import masses_of, shares_of
 from rerankers.values.groups import UNKNOWN, UNKNOWN_POLICIES, GroupAlignment
 
 if TYPE_CHECKING:
@@ -132,14 +133,19 @@ class Axis:
 
     def stands(self, lists: Sequence[NDArray[np.int64]], weights: Floats) -> Floats:
         """Return the closeness of each of several lists under weights of ranks, float64 (lists,), NaN without one."""
-        return self.stands_of(*masses_of(self.alignment, lists, weights))
+        return self.stands_of(*self.masses(lists, weights))
+
+    def masses(self, lists: Sequence[NDArray[np.int64]], weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the masses of lists under weights of ranks, as `masses_of`; beyond the last weight nothing counts."""
+        kept = [one[: len(weights)] for one in lists]
+        return masses_of(self.alignment, kept, [weights[: len(one)] for one in kept])
 
     def stands_of(self, mass: Floats, lost: Floats, total: Floats) -> Floats:
         """Return the closeness of each row of masses (`masses_of`), float64 (rows,), NaN without one.
 
         Masses of a mixture of lists are the mixture of their masses.
         """
-        found = closeness_of(shares_of(mass, lost, self.unknown), self.shares, self.kind)
+        found = closenesses(shares_of(mass, lost, self.unknown), self.shares, self.kind)
         covered = total - lost >= (self.least_coverage - _ROUNDING) * total
         out: Floats = np.where(covered, found, np.nan)
         return out

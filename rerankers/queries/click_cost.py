@@ -17,7 +17,6 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.queries.alternatives import best_on
-from rerankers.queries.distribution_rows import masses_of
 from rerankers.queries.looks import ListLook
 from rerankers.queries.scored import RELEVANCE
 
@@ -119,7 +118,7 @@ class Mixed:
     def __init__(self, axis: Axis, judge: Judge, recommended: NDArray[np.integer]) -> None:
         lists = [np.asarray(one).astype(np.int64) for one in (judge.original, recommended)]
         self._axis = axis
-        self._mass, self._lost, self._total = masses_of(axis.alignment, lists, judge.by_rank)
+        self._mass, self._lost, self._total = axis.masses(lists, judge.by_rank)
 
     def __call__(self, rate: float) -> float | None:
         """Return the closeness at a rate, None where no weight is known or too little."""

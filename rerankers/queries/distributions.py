@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
+from rerankers.measures.rank_discount import rank_discount
 from rerankers.queries.closeness import CLOSENESS, closeness, closenesses
+from rerankers.queries.masses import masses_of, shares_of
 from rerankers.values.groups import UNKNOWN, UNKNOWN_POLICIES, GroupAlignment
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def rank_weights(name: str, n: int, patience: float = 0.5) -> Floats:
         if not 0 < patience < 1:
             raise InputError.one("patience", str(patience), "a number above 0 and below 1")
         return (1.0 - patience) * patience ** (rank - 1.0)
-    return 1.0 / np.log2(rank + 1.0 if name == "log2" else np.maximum(rank, 2.0))
+    return rank_discount(n) if name == "wptrec" else 1.0 / np.log2(rank + 1.0)
 
 
 def unresolved(alignment: GroupAlignment) -> GroupAlignment:
@@ -175,44 +177,9 @@ def distributions(
         as `distribution`.
     """
     choose("unknown", unknown, UNKNOWN_POLICIES)
-    lengths = np.array([len(np.asarray(one)) for one in lists], dtype=np.int64)
-    if [len(np.asarray(one)) for one in weights] != lengths.tolist():
-        raise InputError.one("weights", "lists of other lengths", "a weight for each document")
-    codes, weight = _checked(alignment, _joined(lists), _joined(weights))
-    rows = len(lengths)
-    row = np.repeat(np.arange(rows, dtype=np.int64), lengths)
-    total = np.bincount(row, weight, minlength=rows)
-    mass = alignment.totals(row, codes, weight, rows)
-    lost = np.bincount(row, weight * alignment.unknown[codes], minlength=rows)
-    known = mass.sum(axis=1) > 0
-    if unknown == "spread" and mass.shape[1]:
-        mass = mass + (lost / mass.shape[1])[:, np.newaxis]
-    elif unknown == "count":
-        mass = np.column_stack([mass, lost])
-    shares = np.full(mass.shape, np.nan)
-    shares[known] = mass[known] / mass[known].sum(axis=1, keepdims=True)
-    return shares, np.divide(lost, total, out=np.full(rows, np.nan), where=total > 0)
-
-
-def _joined(parts: Sequence[ArrayLike]) -> NDArray[np.generic]:
-    arrays = [np.asarray(one) for one in parts]
-    filled = [one for one in arrays if one.size]
-    return np.concatenate(filled) if filled else np.empty(0, dtype=np.int64)
-
-
-def _checked(alignment: GroupAlignment, docs: ArrayLike, weights: ArrayLike) -> tuple[NDArray[np.int64], Floats]:
-    if alignment.resolved:
-        raise InputError.one(alignment.attribute, "a resolved alignment", "one that states what is unknown")
-    codes, weight = np.asarray(docs), np.asarray(weights, dtype=np.float64)
-    if codes.size and (
-        not np.issubdtype(codes.dtype, np.integer) or codes.min() < 0 or codes.max() >= alignment.n_docs
-    ):
-        raise InputError.one(
-            "docs", f"{codes.dtype} codes out of range", f"whole numbers from 0 to {alignment.n_docs - 1}"
-        )
-    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
-        raise InputError.one("weights", "negative or infinite ones", "numbers of at least 0")
-    return codes.astype(np.int64), weight
+    mass, lost, total = masses_of(alignment, lists, weights)
+    unknown_share = np.divide(lost, total, out=np.full(len(total), np.nan), where=total > 0)
+    return shares_of(mass, lost, unknown), unknown_share
 
 
 __all__ = [

@@ -167,19 +167,18 @@ def _exposures(task: _Task, block: int, name: str) -> tuple[dict[str, VariantExp
 
 def _of_set(sets: Sets, found: Found, name: str, rows: VariantExposure, target: Floats, weights: str) -> TopicExposure:
     """Return the exposures over the variants of one set; ``worst`` is the row in all of them."""
-    own = [row for places in found.rows[name].values() for row in places]
-    weight = np.ones(len(own))
+    texts, rows_of = sets.files[name].variants, found.rows[name]
+    # by text and not as a file has them, so that sums have the same bits and of equals the same one is the worst
+    variants = sorted(
+        (topic, text, row)
+        for topic, places in rows_of.items()
+        for text, row in zip(texts.distinct(topic), places, strict=True)
+    )
+    weight = np.ones(len(variants))
     if weights == REPEATS:
-        texts = sets.files[name].variants.texts
-        times = {topic: Counter(texts[topic]) for topic in texts}
-        weight = np.array(
-            [
-                float(times[topic][text])
-                for topic in found.rows[name]
-                for text in sets.files[name].variants.distinct(topic)
-            ]
-        )
-    chosen = np.array(own, dtype=np.int64)
+        times = {topic: Counter(texts.texts[topic]) for topic in rows_of}
+        weight = np.array([float(times[topic][text]) for topic, text, _ in variants])
+    chosen = np.array([row for _, _, row in variants], dtype=np.int64)
     picked = VariantExposure(rows.expected[chosen], rows.within[chosen], rows.noise[chosen])
     out = over_variants(picked, found.topics.topic[chosen], weight, target)
     return replace(out, worst=np.where(out.worst >= 0, np.append(chosen, -1)[out.worst], -1))

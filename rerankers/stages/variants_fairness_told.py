@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,8 @@ def told(one: TopicExposure, groups: tuple[str, ...], sets: Sets, found: Found, 
     out: dict[str, Any] = {name: bootstrap.mean(np.where(counted, values, np.nan)) for name, values in columns.items()}
     between, within = parts["between"], parts["within"]
     known = counted & ~np.isnan(between + within)
-    total = float((between + within)[known].sum())
-    out["between_share"] = float(between[known].sum()) / total if total > 0 else None
+    total = math.fsum((between + within)[known])  # whatever the order of the topics
+    out["between_share"] = math.fsum(between[known]) / total if total > 0 else None
     shown = groups[:MOST_GROUPS]
     out["by_group"] = {
         group: {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,26 +14,9 @@ from scipy.stats import beta, binomtest, kendalltau
 from rerankers.cli import main
 from rerankers.measures import cwex
 from rerankers.stages.judged_rankings_key import read_key
+from tests.cli.kit_files import fill, rows_of, template
 
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def fill(path: Path, answer: Callable[[dict[str, str]], str]) -> None:
-    rows = [{**row, "answer": answer(row)} for row in rows_of(path)]
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-@pytest.fixture
-def template(tmp_path: Path) -> Path:
-    path = tmp_path / "pairs, one.csv"
-    assert main(["kit", "study=template", f"output={path}", "pairs=40", "judges=3", "depth=6", "seed=4"]) == 0
-    return path
+__all__ = ["template"]
 
 
 def test_axioms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
