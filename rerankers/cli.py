@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, FairRerankersError, MissingError, choose
+from rerankers._faults import own_faults
 from rerankers._guard import refuse_name_clash
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ class Stage:
 
 
 def _stage(name: str, words: list[str]) -> int:
+    from rerankers._base.logs import job_log
     from rerankers._hydra import hydra_command
 
     stage = STAGES[name]
@@ -115,7 +118,8 @@ def _stage(name: str, words: list[str]) -> int:
             "words": call.words,
             "method": call.choices.get("method", ""),
         }
-        getattr(import_module(f"rerankers.stages.{module}"), function)(*(given[one] for one in stage.takes))
+        with job_log(shlex.join(["fair-rerank", name, *call.words])), own_faults(call.config):
+            getattr(import_module(f"rerankers.stages.{module}"), function)(*(given[one] for one in stage.takes))
 
     return hydra_command(name, stage.written(words), task)
 

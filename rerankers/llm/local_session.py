@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers._base.progress import bar
 from rerankers.llm.base import Request
 from rerankers.llm.identity import Identity, canonical
 from rerankers.llm.records import Record, Replies
@@ -82,11 +83,9 @@ class LocalSession(Engine):
             return np.array(table, dtype=np.float64).reshape(len(requests), len(answers))
 
     def _scored(self, missing: dict[str, Request], answers: Sequence[str]) -> dict[str, list[float]]:
-        from tqdm import tqdm
-
         rows: dict[str, list[float]] = {}
         keys = list(missing)
-        with tqdm(total=len(keys), unit="request", disable=None, leave=False) as bar:
+        with bar("likelihoods", "request", len(keys)) as shown:
             for start in range(0, len(keys), self._model.batch):
                 part = keys[start : start + self._model.batch]
                 found = self._model.likelihoods([missing[key] for key in part], answers)
@@ -97,7 +96,7 @@ class LocalSession(Engine):
                     kept = self._replies.add(records)
                     new = {key: self._row(record, len(answers)) for key, record in kept.items()}
                 rows.update(new)
-                bar.update(len(part))
+                shown.update(len(part))
         return rows
 
     def _row(self, record: Record, size: int) -> list[float]:

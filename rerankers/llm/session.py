@@ -7,9 +7,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from threading import RLock
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from rerankers._base.errors import MissingError
+from rerankers._base.progress import Bar, bar
 from rerankers.llm.account import Account
 from rerankers.llm.base import Reply, Request
 from rerankers.llm.cost import Budget, Prices
@@ -135,22 +136,20 @@ class Engine:
         )
 
     def _answer(self, missing: Mapping[str, Request], answers: dict[str, Reply]) -> None:
-        from tqdm import tqdm
-
         waiting = list(missing.items())
-        with tqdm(total=len(waiting), unit="reply", disable=None, leave=False) as bar:
+        with bar("language model", "reply", len(waiting)) as shown:
             if self._asker.workers == 1:
                 while waiting:
                     batch = self._next_batch(waiting, answers)
                     if batch:
                         self._take(batch, self._call(batch), answers)
-                        bar.update(len(batch))
+                        shown.update(len(batch))
                 return
             with ThreadPoolExecutor(self._asker.workers, thread_name_prefix="llm") as pool:
-                self._answer_together(pool, waiting, answers, bar)
+                self._answer_together(pool, waiting, answers, shown)
 
     def _answer_together(
-        self, pool: ThreadPoolExecutor, waiting: list[tuple[str, Request]], answers: dict[str, Reply], bar: Any
+        self, pool: ThreadPoolExecutor, waiting: list[tuple[str, Request]], answers: dict[str, Reply], shown: Bar
     ) -> None:
         running: dict[Future[list[Reply]], list[tuple[str, Request]]] = {}
         try:
@@ -164,12 +163,12 @@ class Engine:
                 if not running:
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                self._take_done(done, running, answers, bar)
+                self._take_done(done, running, answers, shown)
         except BaseException:
             self._asker.stop()
             done, _ = wait(running, timeout=LEAVE)
             finished = {future for future in done if future.exception() is None}
-            self._take_done(finished, running, answers, bar)
+            self._take_done(finished, running, answers, shown)
             raise
 
     def _take_done(
@@ -177,7 +176,7 @@ class Engine:
         done: set[Future[list[Reply]]],
         running: dict[Future[list[Reply]], list[tuple[str, Request]]],
         answers: dict[str, Reply],
-        bar: Any,
+        shown: Bar,
     ) -> None:
         """Keep what came, all of it in one transaction, before a failure among them ends the job."""
         batch: list[tuple[str, Request]] = []
@@ -192,7 +191,7 @@ class Engine:
                 came += future.result()
         if batch:
             self._take(batch, came, answers)
-            bar.update(len(batch))
+            shown.update(len(batch))
         if failure is not None:
             raise failure
 

@@ -14,6 +14,7 @@ from rerankers._base.cache import StageCache, remove_leftovers
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import unwritable
 from rerankers._base.fingerprint import fingerprint
+from rerankers._base.progress import busy, steps
 from rerankers.retrieval.base import Retrieved
 from rerankers.retrieval.further_runs import check_runs, with_runs
 from rerankers.retrieval.jvm import check_heap, find_jar
@@ -154,14 +155,16 @@ class BM25:
             start = perf_counter()
             remove_leftovers(folder.parent)
             try:
-                build_index(documents.texts(self._fields(documents)), folder, threads=self.threads, heap=self.heap)
+                texts = steps(documents.texts(self._fields(documents)), "index", "document")
+                build_index(texts, folder, threads=self.threads, heap=self.heap)
             except OSError as error:
                 raise unwritable(folder, error) from error
             seconds["index"] = perf_counter() - start
         return LuceneIndex(folder, heap=self.heap)
 
     def _search(self, index: LuceneIndex, collection: Collection) -> Candidates:
-        hits = index.search(collection.topics.text, self.k, k1=self.k1, b=self.b, threads=self.threads)
+        with busy(f"search of {len(collection.topics):,} queries"):
+            hits = index.search(collection.topics.text, self.k, k1=self.k1, b=self.b, threads=self.threads)
         code = collection.docs.codes(index.docnos)
         return Candidates(
             np.arange(len(collection.topics), dtype=np.int32),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerankers._base.errors import ConfigError
+from rerankers._base.progress import busy, steps
 from rerankers._base.streams import query_streams
 from rerankers.collections.trec_samples import is_sample, read_sample
 from rerankers.execution import block_bounds
@@ -75,7 +76,8 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
     watch = Stopwatch()
     check_output(job.runs, folder)
     with claimed(folder) as staging:
-        runs = read_runs(job.runs)
+        with busy("runs"):
+            runs = read_runs(job.runs)
         watch.lap("runs")
         judged, counts = bind_runs(job, runs)
         watch.lap("judgments and groups")
@@ -90,7 +92,7 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
             permutations=job.measures.permutations,
         )
         results = Results()
-        for block in _blocks(judged, options, job.measures):
+        for block in steps(_blocks(judged, options, job.measures), "measures", "block"):
             results.add(block)
         watch.lap("measure")
         names = ", ".join(runs)
@@ -112,7 +114,8 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
             command=job.command,
             data={"qrels": job.qrels.name, "runs": list(runs)},
         )
-        return publish(staging, results, account, job.measures, options, watch)
+        with busy("intervals and report"):
+            return publish(staging, results, account, job.measures, options, watch)
 
 
 def check_output(runs: Sequence[Path], folder: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError
+from rerankers._base.progress import busy
 from rerankers.collections import FileGroups
 from rerankers.ledger import AUTHORS, author_alignment
 from rerankers.measures.evaluation import Options
@@ -53,7 +54,8 @@ def prepare(job: RunJob, collection: Collection, watch: Stopwatch) -> Ground:
     watch.lap("retrieval")
     # A run may name documents that the collection lacks: they are there, with unknown groups.
     known = collection.over(retrieved.docs)
-    aligned = job.groups.align(known)
+    with busy("groups"):
+        aligned = job.groups.align(known)
     predicted = (
         None if job.predicted is None else predicted_groups(job.predicted, list(aligned.alignments)).align(known)
     )

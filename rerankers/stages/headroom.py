@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
+from rerankers._base.progress import busy, steps
 from rerankers.execution import block_bounds
 from rerankers.measures.evaluation import Options
 from rerankers.report.recall_curves import recall_pictures
@@ -135,7 +135,8 @@ def headroom(job: HeadroomJob, groups: Mapping[str, Any] | None = None) -> dict[
         judged, ``recall`` (`recalls`), ``loss`` (`least_losses`) and ``runs`` (`divided`).
     """
     jobs = [read_results(folder) for folder in expanded(job.results)]
-    collection = job.collection.load()
+    with busy("collection"):
+        collection = job.collection.load()
     for one in jobs:
         if one.collection not in (None, collection.fingerprint):
             raise ConfigError(f"{one.folder}: results of another test collection than {collection.name} as it is here")
@@ -150,7 +151,7 @@ def headroom(job: HeadroomJob, groups: Mapping[str, Any] | None = None) -> dict[
     task = HeadroomBlock(pool.groups, options, depths)
     bounds = block_bounds(np.maximum(pool.candidates.lengths, 1), 1, job.execution.block)
     parts = (pool.part(start, stop) for start, stop in bounds)
-    blocks = tqdm(job.execution.map(task, parts), total=len(bounds), unit="block", disable=None, leave=False)
+    blocks = steps(job.execution.map(task, parts), "least losses", "block", len(bounds))
     rows = together(blocks)
     qids, keys = pool.topics.ids.take(rows.query), losses(pool.groups)
     bootstrap = {"seed": job.seed, "resamples": job.resamples, "level": job.confidence}

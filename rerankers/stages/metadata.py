@@ -6,6 +6,7 @@ readers stop at comment lines, so it stands beside the run.
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 from collections.abc import Mapping
@@ -19,6 +20,10 @@ import yaml
 
 import rerankers
 from rerankers._base.files import write_text
+
+logger = logging.getLogger("rerankers.stages")
+TOLD = 0.1
+"""Seconds of a lap from which it stands in the log: blocks are many and short."""
 
 LIBRARIES = (
     "numpy",
@@ -45,6 +50,8 @@ class Stopwatch:
         """Attribute the time since the last lap to a stage."""
         now = perf_counter()
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + now - self._last, 6)
+        if now - self._last >= TOLD:
+            logger.info("%s: %.2f s", stage, now - self._last)
         self._last = now
 
     def add(self, stage: str, steps: Mapping[str, float]) -> None:

@@ -12,6 +12,7 @@ from typing import IO
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import unwritable
+from rerankers._base.logs import log_to
 from rerankers.report import remove_pictures
 
 LOCK = ".fair-rerank.lock"
@@ -52,6 +53,7 @@ def claimed(folder: Path) -> Iterator[Path]:
         if not _locked(stream, lock):
             raise ConfigError(f"{folder}: another job is writing there; choose another folder: output=DIR")
         try:
+            log_to(folder)
             with _staged(folder) as staging:
                 yield staging
         finally:

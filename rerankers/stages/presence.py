@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from rerankers._base.errors import ConfigError, InputError, choose
+from rerankers._base.progress import steps
 from rerankers.execution import block_bounds
 from rerankers.labels.base import NEUTRAL
 from rerankers.labels.groups import LabellerGroups
@@ -140,7 +140,7 @@ def presence(job: PresenceJob) -> tuple[dict[str, Any], pa.Table]:
     )
     bounds = block_bounds(pool.candidates.lengths * job.samples, 1, job.execution.block)
     parts = (pool.part(start, stop) for start, stop in bounds)
-    blocks = list(tqdm(job.execution.map(task, parts), total=len(bounds), unit="block", disable=None, leave=False))
+    blocks = list(steps(job.execution.map(task, parts), "rerankings", "block", len(bounds)))
     made = dict.fromkeys(name for tables, _ in blocks for name in tables)
     table = concat(tables[name] for name in made for tables, _ in blocks)
     values = Values.of(table)

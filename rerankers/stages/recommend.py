@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from rerankers._base.errors import InputError
 from rerankers._base.files import write_text
+from rerankers._base.progress import steps
 from rerankers.llm.account import in_words
 from rerankers.queries.contest import contest
 from rerankers.queries.contest_pairs import ContestOptions
@@ -231,4 +230,4 @@ def _kept(found: Sequence[Evaluated], rows: Sequence[Mapping[str, Any]]) -> list
 
 
 def _progress(items: Sequence[Any], name: str) -> Iterator[Any]:
-    return iter(tqdm(items, desc=name, unit="query", disable=None, leave=False))
+    return steps(items, name, "query")

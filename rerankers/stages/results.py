@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from rerankers.values import Judgments
 
 EXPOSURES = ("auto", "draws")
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,8 @@ def publish(
         tables=[*loss_parts(summary["runs"]), *account.tables],
         pictures=account.pictures,
     )
+    for warning in report.warnings:
+        logger.warning("%s", warning)
     write_report(folder, report)
     watch.lap("report")
     write_text(folder / "config.yaml", yaml.safe_dump(dict(account.config), sort_keys=False, allow_unicode=True))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
+from rerankers._base.progress import busy, steps
 from rerankers.execution import block_bounds
 from rerankers.ledger import Memory, SQLite
 from rerankers.measures.universe import UNIVERSES
@@ -20,7 +20,7 @@ from rerankers.methods import check_method
 from rerankers.policies import Mixture
 from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.aim import ready_target, takes_groups
-from rerankers.stages.block import RerankBlock, Reranked
+from rerankers.stages.block import RerankBlock
 from rerankers.stages.fit import FILE as FIT_FILE
 from rerankers.stages.fit import fit_method, fit_words
 from rerankers.stages.fit_spec import NoFit
@@ -116,7 +116,8 @@ def run(job: RunJob, folder: Path) -> ReportData:
         if fitted is not None:
             write_text(staging / FIT_FILE, fitted.csv)
             job = replace(job, method=fitted.method)
-        collection: Collection = job.collection.load()
+        with busy("collection"):
+            collection: Collection = job.collection.load()
         asked = asked_of(job.method, collection.topics, job.sequence, job.rounds, job.ledger, job.samples)
         watch.lap("collection")
         ground = prepare(job, collection, watch)
@@ -166,7 +167,8 @@ def run(job: RunJob, folder: Path) -> ReportData:
             tables=() if quality is None else quality.tables,
             pictures=() if quality is None else quality.pictures,
         )
-        return publish(staging, results, account, job.measures, judging(job, pool), watch)
+        with busy("intervals and report"):
+            return publish(staging, results, account, job.measures, judging(job, pool), watch)
 
 
 def _serve(job: RunJob, asked: Asked | None, pool: Pool, watch: Stopwatch) -> Outcome | None:
@@ -217,7 +219,7 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
         ]
         samples = job.samples if served is None else SERVED
         policies = stack.enter_context(PolicyWriter(folder / "policy.parquet", seed=job.seed, samples=samples))
-        for block in _progress(job.execution.map(task, parts), len(bounds)):
+        for block in steps(job.execution.map(task, parts), f"{job.name} and measures", "block", len(bounds)):
             watch.lap("blocks")
             watch.add("blocks", block.seconds)
             results.add(block.result)
@@ -229,8 +231,3 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
             watch.lap("write runs and policy")
     watch.lap("write runs and policy")
     return single
-
-
-def _progress(blocks: Iterator[Reranked], total: int) -> Iterator[Reranked]:
-    """Show a bar on a terminal, nothing elsewhere."""
-    yield from tqdm(blocks, total=total, unit="block", disable=None, leave=False)

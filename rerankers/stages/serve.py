@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from tqdm import tqdm
 
+from rerankers._base.progress import bar, steps
 from rerankers.execution import block_bounds
 from rerankers.ledger import Impressions, Memory, Served, SQLite, canonical
 from rerankers.stages.block import seen_by
@@ -117,12 +117,12 @@ def serve(
     block = Block(
         pool.candidates, pool.stream, seen, estimates=pool.estimates, browsing=browsing, seed=seed
     )  # methods with a ledger aim at no target=
-    with tqdm(total=len(impressions), unit="impression", disable=None, leave=False) as bar:
+    with bar("serving", "impression", len(impressions)) as shown:
         added: list[int] = []
 
         def tell(number: int) -> None:
             added.append(number)
-            bar.update(number)
+            shown.update(number)
 
         served, book = method.serve(block, impressions, ledger, pool.docs, tell)
     return Outcome(served, _counts(impressions, len(book.accounts), len(impressions) - sum(added)), book.loss)
@@ -138,7 +138,7 @@ def _apart(task: ServeShard, pool: Pool, impressions: Impressions, scope: str, e
     bounds = block_bounds(work, 1, execution.block)
     places = [np.arange(begins[low], ends[high - 1]) for low, high in bounds]
     shards = (_shard(pool, asked.take(one)) for one in places)
-    parts = list(tqdm(execution.map(task, shards), total=len(bounds), unit="block", disable=None, leave=False))
+    parts = list(steps(execution.map(task, shards), "serving", "block", len(bounds)))
     start = np.concatenate([[0], *[part[0] for part in parts]]).cumsum().astype(np.int64)
     item = np.concatenate([np.empty(0, np.int32), *[part[1] for part in parts]])
     served = Served(pool.candidates, asked, start, item, {}).reordered(order, impressions)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
 from rerankers._base.fingerprint import fingerprint
+from rerankers._base.progress import bar
 from rerankers.learning.card import Card
 from rerankers.learning.cross_fit import CrossFit, Fitting, cross_fit
 from rerankers.learning.gather import learning_rows
@@ -170,12 +170,11 @@ def _keys(data: Learnable) -> list[str]:
 @contextmanager
 def _progress() -> Iterator[Callable[[str, Point], None]]:
     """Show a line for the fit in progress on a terminal, nothing elsewhere."""
-    with tqdm(unit="iteration", disable=None, leave=False) as bar:
+    with bar("fit", "iteration") as shown:
 
         def show(name: str, point: Point) -> None:
-            bar.set_description(name, refresh=False)
-            bar.set_postfix({key: f"{value:.5g}" for key, value in point.values.items()}, refresh=False)
-            bar.update()
+            shown.say(of=name, **{key: f"{value:.5g}" for key, value in point.values.items()})
+            shown.update()
 
         yield show
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
+from rerankers._base.progress import steps
 from rerankers.execution import block_bounds
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.methods import answered, check_policy
@@ -148,8 +148,7 @@ def fairness(
 
 def _exposures(task: _Task, block: int, name: str) -> tuple[dict[str, VariantExposure], dict[str, int], bool]:
     bounds = block_bounds(np.maximum(task.pool.candidates.lengths, 1), 1, block)
-    bar = tqdm(map(task, bounds), total=len(bounds), unit="block", desc=name, disable=None, leave=False)
-    done = list(bar)
+    done = list(steps(map(task, bounds), name, "block", len(bounds)))
     counts: Counter[str] = Counter()
     for _, met, _ in done:
         counts.update(met)

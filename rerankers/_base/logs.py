@@ -1,0 +1,88 @@
+"""The log of a job: a file beside its results that says what was done, when, and what went wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import MemoryHandler
+from pathlib import Path
+
+from rerankers._base.errors import FairRerankersError
+from rerankers._base.files import unwritable
+
+FILE = "log.txt"
+FORMAT = "%(asctime)s %(levelname)s %(message)s"
+BUFFERED = 10_000
+
+logger = logging.getLogger("rerankers")
+logger.addHandler(logging.NullHandler())
+_waiting: list[MemoryHandler] = []
+
+
+@contextmanager
+def job_log(command: str) -> Iterator[None]:
+    """Collect what is logged until the job knows its folder (`log_to`); what went wrong is logged last.
+
+    Parameters
+    ----------
+    command
+        what repeats the job: the first line.
+    """
+    handler = MemoryHandler(BUFFERED, flushLevel=logging.CRITICAL + 1, flushOnClose=False)
+    level = logger.level
+    _enable()
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    _waiting.append(handler)
+    logger.info("%s", command)
+    try:
+        yield
+    except FairRerankersError as error:
+        logger.error("%s", error)
+        raise
+    except BaseException as error:
+        logger.error("stopped: %s", type(error).__name__, exc_info=True)
+        raise
+    else:
+        logger.info("done")
+    finally:
+        _waiting.remove(handler)
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        target = handler.target
+        handler.flush()
+        handler.close()
+        if target is not None:
+            target.close()
+
+
+def log_to(folder: Path) -> None:
+    """Write what the running job logs, and has logged, to ``log.txt`` in its folder, behind what stands there.
+
+    Nothing happens where no job is logged (`job_log`), or where it has a file already.
+
+    Raises
+    ------
+    ConfigError
+        when the file cannot be written.
+    """
+    handler = _waiting[-1] if _waiting else None
+    if handler is None or handler.target is not None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        target = logging.FileHandler(folder / FILE, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise unwritable(folder / FILE, error) from error
+    target.setFormatter(logging.Formatter(FORMAT))
+    handler.setTarget(target)
+    handler.flush()
+    handler.capacity = 1  # from here on every line is written at once
+
+
+def _enable() -> None:
+    """Let our loggers log: a logging config that somebody loaded meanwhile (Hydra's, say) may have disabled them."""
+    for name, known in logging.root.manager.loggerDict.items():
+        if isinstance(known, logging.Logger) and name.partition(".")[0] == logger.name:
+            known.disabled = False
