@@ -13,6 +13,8 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers._base.files import write_text
+from rerankers._base.logs import log_to
+from rerankers._base.progress import busy
 from rerankers.labels.agreement import accuracy, codes_of, confusion, krippendorff_alpha, shares
 from rerankers.labels.file_labels import LabelFields, read_labels, written_out
 from rerankers.labels.kappa_intervals import Bootstrap, KappaInterval, kappa_difference, kappa_interval
@@ -56,7 +58,9 @@ def agreement_from_config(config: Mapping[str, Any], folder: Path, words: Sequen
     if not given:
         raise ConfigError("labels: found none; expected NAME:FILE, for instance labels=[words:labels.jsonl]")
     compared = Compared.of(truth, given, config)
-    found = agreement(compared, bootstrap)
+    log_to(folder)
+    with busy("agreement"):
+        found = agreement(compared, bootstrap)
     found["options"] = {key: value for key, value in config.items() if key not in (*_FILES,)}
     found["command"] = command_line("agreement", words)
     for line in terminal(found):

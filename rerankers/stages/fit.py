@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError, choose
+from rerankers._base.progress import Bar, bar
 from rerankers.execution import block_bounds
 from rerankers.measures.anchors import by_score
 from rerankers.measures.evaluation import Evaluation
@@ -86,8 +87,9 @@ def fit_method(job: RunJob, watch: Stopwatch) -> Fitted | None:
         return None
     _check(job)
     pool = prepare(job, replace(job.collection, split="train").load(), watch).pool
-    trials = _Trials(job, pool)
-    kept = spec.choose(trials, trials.static())
+    with bar("fit", "configuration") as shown:
+        trials = _Trials(job, pool, shown)
+        kept = spec.choose(trials, trials.static())
     watch.lap("fit")
     options = ", ".join(f"method.{name}={_short(value)}" for name, value in kept.options.items())
     words = (
@@ -133,8 +135,8 @@ def _short(value: Any) -> str:
 class _Trials:
     """Evaluates choices of options on the queries of a pool, and remembers them."""
 
-    def __init__(self, job: RunJob, pool: Pool) -> None:
-        self.job, self.pool = job, pool
+    def __init__(self, job: RunJob, pool: Pool, shown: Bar) -> None:
+        self.job, self.pool, self.shown = job, pool, shown
         self.options = judging(job, pool)
         self.measures = {name: _single(name, pool.groups) for name in job.fit.measures}
         self.target = ready_target(job.target, job.method, job.collection, job.groups, pool.topics)
@@ -146,6 +148,7 @@ class _Trials:
         method = _with(self.job.method, options)
         trial = self._tried(method, options)
         self.done.append(trial)
+        self.shown.update()
         return trial
 
     def static(self) -> Trial:

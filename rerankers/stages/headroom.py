@@ -13,6 +13,7 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
+from rerankers._base.logs import log_to
 from rerankers._base.progress import busy, steps
 from rerankers.execution import block_bounds
 from rerankers.measures.evaluation import Options
@@ -106,6 +107,7 @@ def headroom_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
         confidence=_number("confidence", config["confidence"]),
         resamples=whole_number(config, "resamples"),
     )
+    log_to(folder)
     found = headroom(job, config["groups"])
     found["command"] = command_line("headroom", words)
     pictures = recall_pictures(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, InputError
+from rerankers._base.progress import busy
 from rerankers.labels.texts import TextFields, TextReader
 from rerankers.labels.writing import Written, write_labels
 from rerankers.llm.account import in_words
@@ -59,7 +60,8 @@ def label_from_config(config: Mapping[str, Any]) -> None:
                 _tell_account(session.account)
                 print("dry run: nothing was asked, and no labels are written")
                 return
-        done = write_labels(labeller, TextReader(paths, fields), output)
+        with busy("labels"):
+            done = write_labels(labeller, TextReader(paths, fields), output)
         _tell(labeller, done)
         if hasattr(labeller, "session"):
             _tell_account(labeller.session.account)

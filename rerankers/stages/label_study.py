@@ -11,6 +11,8 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
+from rerankers._base.logs import log_to
+from rerankers._base.progress import busy
 from rerankers._conf import build
 from rerankers.measures.unknown_labels import MEASURES
 from rerankers.stages.config_parts import check_keys, command_line, file_groups, texts, whole_number
@@ -64,6 +66,7 @@ def labels_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[
         raise ConfigError("confusion.path: no value; expected a CSV true,label,value. Type: confusion.path=FILE")
     if folder.is_file():
         raise ConfigError(f"output: found the file {folder}; expected a folder. Type: output=DIR")
+    log_to(folder)
     source = _source(config)
     seed = whole_number(config, "seed")
     counts: dict[str, Mapping[str, int]] = dict(source.counts)
@@ -78,7 +81,8 @@ def labels_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[
             "documents_without_label": int(np.sum(~known)),
         }
         for study in studies:
-            part[study] = _study(study, subject, options[study], seed, counts)
+            with busy(f"{attribute}: {study}"):
+                part[study] = _study(study, subject, options[study], seed, counts)
             shown.append(told(study, attribute, measure, part[study]))
         found[attribute] = part
     preset = config.get("preset")

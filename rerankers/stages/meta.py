@@ -8,6 +8,8 @@ from typing import Any
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
+from rerankers._base.logs import log_to
+from rerankers._base.progress import busy
 from rerankers.measures.axioms import check_axioms
 from rerankers.stages.config_parts import file_groups, texts, whole_number
 from rerankers.stages.meta_agreement import summarise
@@ -64,7 +66,10 @@ def meta_from_config(config: Mapping[str, Any]) -> None:
     attribute = _attribute(config["attribute"], ground)
     ways = ways_of(names, grid, attribute)
     systems, queries = systems_of(answers, ground)
-    found = summarise(measure_all(ways, systems), list(systems), len(queries), level)
+    if output is not None:
+        log_to(output)
+    with busy(f"{len(ways):,} ways to measure"):
+        found = summarise(measure_all(ways, systems), list(systems), len(queries), level)
     axioms = check_axioms(names) if config["axioms"] else []
     for line in printed(found, axioms):
         print(line)

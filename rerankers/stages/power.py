@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, MissingError, choose
 from rerankers._base.files import write_text
+from rerankers._base.logs import log_to
+from rerankers._base.progress import busy
 from rerankers.measures.anchors import PREFIX as ANCHOR
 from rerankers.measures.grid import grids
 from rerankers.stages.difference_options import inner
@@ -135,7 +137,10 @@ def power_from_config(config: Mapping[str, Any]) -> None:
     if output is not None and output.is_file():
         raise ConfigError(f"output: found the file {output}; expected a folder. Type: output=DIR")
     jobs = [read_results(folder) for folder in expanded(Path(str(folder)) for folder in folders)]
-    found = power_of_jobs(jobs, gather(jobs, mix), options)
+    if output is not None:
+        log_to(output)
+    with busy("power"):
+        found = power_of_jobs(jobs, gather(jobs, mix), options)
     for line in lines(found):
         print(line)
     if output is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers._base.files import write_text
+from rerankers._base.logs import log_to
 from rerankers.report.text import wrap
 from rerankers.stages.validate import known_keys, one_path, whole
 from rerankers.tracks.reproduce import ALL, MISSED, Reproduced, reproduce, tally
@@ -40,6 +41,7 @@ def reproduce_from_config(config: Mapping[str, Any]) -> None:
             f"{data}: no such folder; expected one that holds trec-fair-2020 and the like. Type: data=DIR"
         )
     section = str(config.get("section") or ALL)  # a year is a whole number there
+    log_to(output)
     started = perf_counter()
     rows = []
     for row in reproduce(data.resolve(), seed, section):

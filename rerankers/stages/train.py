@@ -13,7 +13,7 @@ import numpy as np
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
 from rerankers._base.fingerprint import fingerprint
-from rerankers._base.progress import bar
+from rerankers._base.progress import bar, busy
 from rerankers.learning.card import Card
 from rerankers.learning.cross_fit import CrossFit, Fitting, cross_fit
 from rerankers.learning.gather import learning_rows
@@ -90,7 +90,8 @@ def train(job: TrainJob, folder: Path) -> ReportData:
             watch.lap("fit")
             card = _write(job, data, fit, staging)
             watch.lap("write model")
-            results, quality = _judged(job, data, fit, card)
+            with busy("measures"):
+                results, quality = _judged(job, data, fit, card)
             if quality is not None:
                 write_text(staging / "relevance.json", quality.json)
             watch.lap("measures")
@@ -102,7 +103,8 @@ def train(job: TrainJob, folder: Path) -> ReportData:
             account = account_of(job, data, fit, card, results, quality)
             worse = worse_than_first_stage(results.measures)
             account = replace(account, warnings=[*account.warnings, *worse])
-            return publish(staging, results, account, job.measures, _options(job, data), watch)
+            with busy("intervals and report"):
+                return publish(staging, results, account, job.measures, _options(job, data), watch)
 
 
 def _completed(job: TrainJob, data: Learnable) -> TrainJob:
@@ -127,7 +129,8 @@ class Learnable:
 
 
 def _learnable(job: TrainJob, source: Any, watch: Stopwatch) -> Learnable:
-    collection = source.load()
+    with busy("collection"):
+        collection = source.load()
     watch.lap("collection")
     retrieved = job.retriever.retrieve(collection, job.cache)
     known = collection.over(retrieved.docs)
@@ -135,7 +138,8 @@ def _learnable(job: TrainJob, source: Any, watch: Stopwatch) -> Learnable:
     aligned = job.groups.align(known)
     attribute = job.attribute(aligned.alignments)
     alignment = None if attribute is None else aligned.alignments[attribute]
-    table = job.features.compute(known, retrieved.candidates, job.cache, job.allowed)
+    with busy("features"):
+        table = job.features.compute(known, retrieved.candidates, job.cache, job.allowed)
     rows, counts = learning_rows(known.topics, retrieved.candidates, known.judgments, table, alignment)
     watch.lap("features")
     return Learnable(known, retrieved.candidates, table, aligned, alignment, rows, counts, retrieved.counts)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
+from rerankers._base.logs import log_to
+from rerankers._base.progress import busy
 from rerankers.collections import NoGroups
 from rerankers.llm.account import in_words
 from rerankers.measures.evaluation import Options
@@ -53,7 +55,9 @@ def variants_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
     if folder.is_file():
         raise ConfigError(f"output: found the file {folder}; expected a folder. Type: output=DIR")
     job = job_of(config, method, command_line("variants", words))
-    found, files = variants(job)
+    log_to(folder)
+    with busy("variants"):
+        found, files = variants(job)
     if found is None:
         return
     if POOL_FILE not in files:  # one of an earlier job would be about other sets
