@@ -67,6 +67,33 @@ class MissingError(FairRerankersError):
     exit_code: ClassVar[int] = 3
 
 
+class WorkerLostError(FairRerankersError):
+    """A part of the work ended its worker process, most often for want of memory (exit code 3).
+
+    Parameters
+    ----------
+    part
+        what is worked on, in words.
+    times
+        how often it was tried, each time with the same end.
+    cause
+        what the engine said.
+    """
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, part: str, times: int, cause: BaseException | str) -> None:
+        self.part, self.times, self.cause = part, times, str(cause)
+        said = " ".join(self.cause.split())
+        super().__init__(
+            f"{part}: its worker was lost {times} times (no memory left?): {said[:300]}. Give it less at once "
+            "(execution.block=1, fewer samples, a smaller retriever.k), use fewer workers, or a machine with more memory"
+        )
+
+    def __reduce__(self) -> tuple[type[WorkerLostError], tuple[str, int, str]]:
+        return type(self), (self.part, self.times, self.cause)
+
+
 class InfeasibleError(FairRerankersError, ValueError):
     """No policy satisfies the constraints that were asked for (exit code 1)."""
 

@@ -6,8 +6,10 @@ Results never depend on the engine, the worker count or the block size: every ra
 
 from rerankers.execution.base import Executor
 from rerankers.execution.blocks import block_bounds
+from rerankers.execution.dask_cluster import Dask
 from rerankers.execution.joblib_processes import Joblib
+from rerankers.execution.ray_cluster import Ray
 from rerankers.execution.serial import Serial
 from rerankers.execution.threads import thread_count, thread_map
 
-__all__ = ["Executor", "Joblib", "Serial", "block_bounds", "thread_count", "thread_map"]
+__all__ = ["Dask", "Executor", "Joblib", "Ray", "Serial", "block_bounds", "thread_count", "thread_map"]

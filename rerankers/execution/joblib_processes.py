@@ -1,13 +1,17 @@
-"""The cores of one machine, by joblib's worker processes."""
+"""The cores of one machine, by the worker processes of joblib (loky)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic
 
 from rerankers._base.errors import ConfigError
-from rerankers.execution.base import B, R
+from rerankers.execution.base import ONE_THREAD, B, R
 from rerankers.execution.blocks import check_block
+from rerankers.execution.in_order import in_order
+from rerankers.execution.serial import Serial
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +31,72 @@ class Joblib:
 
     def __post_init__(self) -> None:
         check_block(self.block)
-        if self.workers == 0:
-            raise ConfigError("execution.workers: found 0; expected at least 1, or -1 for all cores")
+        if self.workers == 0 or self.workers < -1:
+            raise ConfigError(f"execution.workers: found {self.workers}; expected at least 1, or -1 for all cores")
 
-    def map(self, function: Callable[[B], R], blocks: Iterable[B]) -> Iterator[R]:
-        """Yield results in block order, each as soon as it and all before it are done."""
+    def map(
+        self, function: Callable[[B], R], blocks: Iterable[B], name: Callable[[B], str] | None = None
+    ) -> Iterator[R]:
+        """Yield results in block order; see `rerankers.execution.base.Executor.map`."""
+        if self.workers == 1:
+            yield from Serial().map(function, blocks, name)
+            return
+        processes = _Processes(function, self.workers)
+        try:
+            yield from in_order(processes, blocks, name)
+        except BaseException:
+            processes.end()
+            raise
+
+
+@dataclass(slots=True)
+class _Refused:
+    """Stands for a block that a broken pool did not take."""
+
+    error: BaseException
+
+
+class _Processes(Generic[B, R]):
+    """Sends blocks to the pool of processes that joblib keeps; a pool that broke is replaced."""
+
+    def __init__(self, function: Callable[[B], R], workers: int) -> None:
+        self._function, self._workers = function, workers
+
+    @cached_property
+    def workers(self) -> int:
         import joblib
 
-        # Numerical libraries keep to one thread in each worker, or they would fight for the cores.
-        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-            parallel = joblib.Parallel(n_jobs=self.workers, return_as="generator", pre_dispatch="2*n_jobs")
-            yield from parallel(joblib.delayed(function)(block) for block in blocks)
+        return int(joblib.cpu_count()) if self._workers < 0 else self._workers
+
+    @cached_property
+    def lost(self) -> tuple[type[BaseException], ...]:
+        from concurrent.futures import CancelledError
+
+        from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
+
+        return BrokenProcessPool, ShutdownExecutorError, CancelledError
+
+    def _pool(self) -> Any:
+        from joblib.externals.loky import get_reusable_executor
+
+        return get_reusable_executor(max_workers=self.workers, env=ONE_THREAD, timeout=300)
+
+    def submit(self, block: B) -> Any:
+        try:
+            return self._pool().submit(self._function, block)
+        except self.lost as error:
+            return _Refused(error)
+
+    def result(self, handle: Any) -> R:
+        if isinstance(handle, _Refused):
+            raise handle.error
+        found: R = handle.result()
+        return found
+
+    def cancel(self, handle: Any) -> None:
+        if handle is not None and not isinstance(handle, _Refused):
+            handle.cancel()
+
+    def end(self) -> None:
+        """Stop the processes, whatever they are at: nobody waits for it any more."""
+        self._pool().shutdown(wait=False, kill_workers=True)

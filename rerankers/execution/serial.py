@@ -30,6 +30,14 @@ class Serial:
         if self.workers != 1:
             raise ConfigError(f"execution.workers: found {self.workers}; expected 1, or execution=joblib")
 
-    def map(self, function: Callable[[B], R], blocks: Iterable[B]) -> Iterator[R]:
-        """Yield results in block order."""
-        return map(function, blocks)
+    def map(
+        self, function: Callable[[B], R], blocks: Iterable[B], name: Callable[[B], str] | None = None
+    ) -> Iterator[R]:
+        """Yield results in block order; see `rerankers.execution.base.Executor.map`."""
+        for number, block in enumerate(blocks, 1):
+            try:
+                result = function(block)
+            except Exception as error:
+                error.add_note(f"in block {number}" + ("" if name is None else f": {name(block)}"))
+                raise
+            yield result

@@ -168,7 +168,7 @@ class _Trials:
         )
         bounds = block_bounds(self.pool.candidates.lengths * self.job.samples, 1, self.job.execution.block)
         parts = (self.pool.part(start, stop) for start, stop in bounds)
-        found = list(self.job.execution.map(task, parts))
+        found = list(self.job.execution.map(task, parts, self.pool.named))
         value = np.concatenate([np.empty((0, len(self.measures))), *(one for one, _ in found)])
         known = np.all(np.isfinite(value), axis=1)
         if not known.any():

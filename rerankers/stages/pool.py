@@ -78,6 +78,11 @@ class Pool:
         estimates = None if self.estimates is None else self.estimates.at(kept.take(rows).columns["place"])
         return replace(self, candidates=self.candidates.take(rows), estimates=estimates)
 
+    def named(self, part: Part) -> str:
+        """Return which queries a part is of, in words."""
+        first, *others = self.topics.ids.take(part.candidates.query)
+        return f"queries {first} to {others[-1]} ({1 + len(others):,})" if others else f"query {first}"
+
     def part(self, start: int, stop: int) -> Part:
         """Return rows start:stop of the candidates with what belongs to their queries."""
         candidates = self.candidates.rows(start, stop)

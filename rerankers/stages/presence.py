@@ -140,7 +140,7 @@ def presence(job: PresenceJob) -> tuple[dict[str, Any], pa.Table]:
     )
     bounds = block_bounds(pool.candidates.lengths * job.samples, 1, job.execution.block)
     parts = (pool.part(start, stop) for start, stop in bounds)
-    blocks = list(steps(job.execution.map(task, parts), "rerankings", "block", len(bounds)))
+    blocks = list(steps(job.execution.map(task, parts, pool.named), "rerankings", "block", len(bounds)))
     made = dict.fromkeys(name for tables, _ in blocks for name in tables)
     table = concat(tables[name] for name in made for tables, _ in blocks)
     values = Values.of(table)

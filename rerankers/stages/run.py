@@ -219,7 +219,9 @@ def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, result
         ]
         samples = job.samples if served is None else SERVED
         policies = stack.enter_context(PolicyWriter(folder / "policy.parquet", seed=job.seed, samples=samples))
-        for block in steps(job.execution.map(task, parts), f"{job.name} and measures", "block", len(bounds)):
+        for block in steps(
+            job.execution.map(task, parts, pool.named), f"{job.name} and measures", "block", len(bounds)
+        ):
             watch.lap("blocks")
             watch.add("blocks", block.seconds)
             results.add(block.result)
