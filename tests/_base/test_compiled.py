@@ -31,6 +31,7 @@ def process(folder: Path | str, limit: int = 0) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_machine_code_is_kept_and_a_damaged_copy_is_made_anew(tmp_path: Path) -> None:
     right = process(tmp_path)
     kept = [*tmp_path.rglob("*.nbc"), *tmp_path.rglob("*.nbi")]

@@ -74,6 +74,7 @@ def test_fine_quadrature(peers: ModuleType, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(found, pl_exposure(score, GERR(), grades), atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 4])
 def test_pl_rank_3_over_all_rankings_is_the_gradient(
     peers: ModuleType, monkeypatch: pytest.MonkeyPatch, k: int

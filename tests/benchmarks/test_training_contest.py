@@ -33,6 +33,7 @@ def rows(prefix: str, seed: int) -> LearningRows:
     return LearningRows.of(indptr, values, grade, qids=[f"{prefix}{row}" for row in range(6)])
 
 
+@pytest.mark.slow
 def test_estimates_follow_the_exact_gradient(contest: ModuleType) -> None:
     spec = Linear(epochs=6, queries_per_batch=3, patience=None, device="cpu")
     objectives = (

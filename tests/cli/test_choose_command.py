@@ -64,6 +64,7 @@ def fitting(folder: Path) -> list[Answers]:
     return list(found.values())
 
 
+@pytest.mark.slow
 def test_every_accepted_combination_composes_and_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The words that are printed build a job that stands for the definition that was asked for."""
     jobs: list[RunJob] = []
@@ -179,6 +180,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_world(tmp_path_factory.mktemp("choose") / "world", seed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

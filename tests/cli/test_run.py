@@ -155,6 +155,7 @@ def test_what_is_counted(command: Run, tiny: Path, tiny_run: Path, tmp_path: Pat
     assert all((row["value"] is None) == (row["reason"] is not None) for row in table)
 
 
+@pytest.mark.slow
 def test_draws_approach_the_exact_exposure(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
     assert command(*words(tiny, tiny_run, tmp_path / "exact"))[0] == 0
     assert command(*words(tiny, tiny_run, tmp_path / "draws", "measures.exposure=draws", "samples=4000"))[0] == 0

@@ -93,6 +93,7 @@ def test_the_pool_for_assessors(files: Path) -> None:
     assert float(row["settles"]) == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_of_a_collection_with_a_reranker_and_fields(files: Path) -> None:
     words = ["collection=jsonl", f"collection.path={files}/small", "groups=file", f"groups.path={files}/groups.csv"]
     words += ["sets=[people:topics:query+title,topics:title]", "method=plackett_luce", "depth=5"]

@@ -30,6 +30,7 @@ def test_uqv100_has_the_published_numbers_of_variants(shared: Path, files: Path)
     assert all(0.04 < exact[t] < bag[t] < 0.14 for t in exact)
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_cacm_in_one_command(shared: Path, files: Path) -> None:
     model = shared / "data" / "query-variants" / "smollm2_cacm_variants.jsonl"

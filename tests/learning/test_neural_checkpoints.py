@@ -150,6 +150,7 @@ long_fit(Path(sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 def test_kill_at_any_moment_gives_the_same_bits(tmp_path: Path) -> None:
     """SIGKILL at a random moment of a process, another one each time; then what is left is gone on with."""
     words = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(tmp_path)]

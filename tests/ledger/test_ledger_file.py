@@ -72,6 +72,7 @@ def test_killed_at_any_moment_and_resumed_gives_the_same_bits(tmp_path: Path, na
     np.testing.assert_array_equal(resumed.item, expected[1])
 
 
+@pytest.mark.slow
 def test_two_processes_take_turns_and_leave_the_same_bits(tmp_path: Path) -> None:
     expected = reference("corpus")
     path = tmp_path / "ledger.sqlite"

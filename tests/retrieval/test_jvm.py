@@ -166,6 +166,7 @@ def test_second_call_does_nothing() -> None:
     assert jvm.java_class("java.lang.ProcessHandle").current().pid() == first == os.getpid()
 
 
+@pytest.mark.slow
 @pytest.mark.java
 @pytest.mark.usefixtures("needs_java")
 def test_interrupt_stays_with_python() -> None:

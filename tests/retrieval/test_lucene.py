@@ -310,6 +310,7 @@ def start_building(folder: Path, kill_at: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_killed_process_leaves_no_half_index_and_two_may_build_at_once(tmp_path: Path) -> None:
     with start_building(tmp_path / "i", kill_at=15_000) as killed:
         killed.communicate()

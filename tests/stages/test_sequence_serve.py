@@ -65,6 +65,7 @@ def test_shards_and_files_give_the_same_bits(
     assert found[3].counts.get("impressions_served_before", 0) == len(rows)
 
 
+@pytest.mark.slow
 def test_workers_give_the_same_bits() -> None:
     world = pool()
     shown = asked_by([(s, q) for _ in range(5) for s in range(3) for q in range(4)]).impressions(

@@ -92,6 +92,7 @@ def real_runs(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Inputs:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.parametrize(
     ("file", "part", "which"), [("article-level.csv", "level", (0, 3)), ("article-h_index_4.csv", "h_index_4", (2,))]
