@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import importlib
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from rerankers._base.errors import ConfigError, MissingError
+from rerankers._base.errors import ConfigError, FairRerankersError, MissingError
+from rerankers._targets import OURS, locate
 
 ROOT_CONFIG = "run.yaml"
 
@@ -33,8 +34,18 @@ def conf_folder() -> Path:
     )
 
 
+HYDRA_KEYS = ("_args_", "_partial_", "_recursive_", "_convert_")
+"""Words of Hydra's own instantiate, which nothing here follows."""
+
+
+ALLOWED: ContextVar[tuple[str, ...]] = ContextVar("ALLOWED", default=())
+"""The packages that the job which runs allows, for parts that name further classes in their options."""
+
+
 def build(node: Mapping[str, Any], allowed: Sequence[str] = (), where: str = "config") -> Any:
     """Build the object that a config node describes: the only place where ``_target_`` is followed.
+
+    A ``_target_`` inside an option is data like any other: it is not followed.
 
     Parameters
     ----------
@@ -48,40 +59,29 @@ def build(node: Mapping[str, Any], allowed: Sequence[str] = (), where: str = "co
     Raises
     ------
     ConfigError
-        for a target outside the allow-list or that is no class, an unknown or missing field, a value of a wrong type.
+        for a target outside the allow-list or that is no class, an unknown or missing field, a value of a wrong type,
+        and whatever a class of the user's own raises while it is made.
     """
     if not isinstance(node, Mapping):
         raise ConfigError(f"{where}: found {node!r}; expected options under _target_")
     fields = {str(key): value for key, value in node.items() if key != "_target_"}
-    kind = _locate(str(node.get("_target_", "")), allowed, where)
-    if dataclasses.is_dataclass(kind):
-        fields = _typed(kind, fields, where)
+    for word in HYDRA_KEYS:
+        if word in fields:
+            raise ConfigError(f"{where}.{word}: no such option; expected the fields of the class, by their names")
+    kind = locate(str(node.get("_target_", "")), allowed, where)
+    name = f"{kind.__module__}.{kind.__qualname__}"
     try:
-        return kind(**fields)
+        return kind(**(_typed(kind, fields, where) if dataclasses.is_dataclass(kind) else fields))
+    except FairRerankersError:
+        raise
+    except RecursionError as error:
+        raise ConfigError(f"{where}: found options inside options too deep to read; expected a few levels") from error
     except TypeError as error:
-        raise ConfigError(f"{where}: {error}. Compare the fields of {kind.__module__}.{kind.__qualname__}") from error
-
-
-def _locate(target: str, allowed: Sequence[str], where: str) -> type[Any]:
-    prefixes = ("rerankers", *allowed)
-    module_name, _, class_name = target.rpartition(".")
-    if not any(module_name == prefix or module_name.startswith(f"{prefix}.") for prefix in prefixes):
-        raise ConfigError(
-            f"{where}._target_: found {target!r}; expected a class of the packages {', '.join(prefixes)}. "
-            "To use a class of your own, add its package (not the class): allow_targets=[mypackage]"
-        )
-    try:
-        kind = getattr(importlib.import_module(module_name), class_name)
-    except Exception as error:  # a package of the user's own may fail in any way while it is imported
-        raise ConfigError(
-            f"{where}._target_: {target!r} cannot be imported ({error}). "
-            "Is the folder of its package on PYTHONPATH, or the package installed?"
-        ) from error
-    # A module of an allowed package may import anything; only what an allowed package defines may be called.
-    home = str(getattr(kind, "__module__", ""))
-    if not isinstance(kind, type) or not any(home == prefix or home.startswith(f"{prefix}.") for prefix in prefixes):
-        raise ConfigError(f"{where}._target_: {target!r} is not a class of {', '.join(prefixes)}")
-    return kind
+        raise ConfigError(f"{where}: {error}. Compare the fields of {name}") from error
+    except Exception as error:
+        if name.startswith(f"{OURS}."):
+            raise  # a fault of ours, to be seen as it is
+        raise ConfigError(f"{where}: {name} cannot be made ({type(error).__name__}: {error})") from error
 
 
 def _typed(kind: type[Any], fields: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -96,20 +96,36 @@ def _typed(kind: type[Any], fields: Mapping[str, Any], where: str) -> dict[str, 
             hint = f" Did you mean {where}.{near[0]}?" if near else ""
             raise ConfigError(f"{where}.{name}: no such option; expected one of {', '.join(known) or 'none'}.{hint}")
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(kind), dict(fields))
+        schema = OmegaConf.structured(kind)
+    except (OmegaConfBaseException, NameError, TypeError) as error:  # of types that only a type checker imports
+        raise ConfigError(_no_schema(kind, where, error)) from error
+    try:
+        merged = OmegaConf.merge(schema, dict(fields))
         plain = OmegaConf.to_container(merged, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
         raise ConfigError(_wrong_value(kind, fields, where, error)) from error
     return {str(key): value for key, value in dict(plain).items() if key in known}  # type: ignore[arg-type]
 
 
+def _no_schema(kind: type[Any], where: str, error: Exception) -> str:
+    """Say which field of a class cannot be an option."""
+    name = str(getattr(error, "full_key", None) or getattr(error, "key", None) or "")
+    what = f"its field {name}" if name else f"its fields ({' '.join(str(error).split())})"
+    return (
+        f"{where}: {kind.__module__}.{kind.__qualname__} cannot take options by {what}; expected fields of the types "
+        "str, int, float, bool, or lists and dicts of them, maybe with | None"
+    )
+
+
 def _wrong_value(kind: type[Any], fields: Mapping[str, Any], where: str, error: Exception) -> str:
     """Say which option has a value of a wrong type, in the words of its dataclass."""
     name = str(getattr(error, "full_key", None) or "").partition("[")[0].partition(".")[0]
-    expected = {field.name: field.type for field in dataclasses.fields(kind)}.get(name)
+    types = {field.name: field.type for field in dataclasses.fields(kind)}
+    expected = types.get(name)
+    expected = expected.__name__ if isinstance(expected, type) else expected
     if expected is None:
         return f"{where}: {' '.join(str(error).split())}"
     found = fields.get(name)
-    if found == "???":
+    if found == "???" or name not in fields:
         return f"{where}.{name}: no value; expected one. Type: {where}.{name}=VALUE"
     return f"{where}.{name}: found {found!r}; expected {str(expected).replace('None', 'null').replace('|', 'or')}"

@@ -21,6 +21,7 @@ HEADER = {
     "submit": "fair-rerank submit: write the submission to a TREC Fair Ranking track from a run or a policy.",
     "validate": "fair-rerank validate: check a submission to a TREC Fair Ranking track.",
     "compare": "fair-rerank compare: the results of several jobs in one table, and among published runs.",
+    "explain": "fair-rerank explain: a query in several jobs side by side, and why documents have their exposure.",
     "power": "fair-rerank power: what comparisons over stored results can find, and what it would take.",
     "headroom": "fair-rerank headroom: what the first stage leaves possible, whatever reranks it.",
     "recommend": "fair-rerank recommend: other queries, relevant to the original and better balanced over groups.",
@@ -37,7 +38,8 @@ FOOTER = {
     "run": """\
 Change a line:     fair-rerank run method.temperature=0.5 samples=50 output=outputs/mine
 Choose an option:  fair-rerank run method=uniform groups=none
-Sweep:             fair-rerank run --multirun method=plackett_luce,uniform
+Sweep:             fair-rerank run --multirun method=plackett_luce,kl_tilt 'seed=range(5)' output=outputs/sweep
+On several cores:  the same with hydra/launcher=joblib; stopped and typed again it runs what is left
 Your own configs:  fair-rerank run --config-dir mine method=mine""",
     "label": """\
 Example:           fair-rerank label labeller=lexical_majority input=docs.jsonl output=labels.jsonl
@@ -78,6 +80,10 @@ Topics and pages:  fair-rerank validate track=2022-task2 run=mine.tsv.gz queries
 Leaderboards:      {_BOARDS}
 Example:           fair-rerank compare outputs/a outputs/b output=outputs/comparison
 Published runs:    fair-rerank compare outputs/judged leaderboard=trec2020-rerank""",
+    "explain": """\
+Example:           fair-rerank explain outputs/a outputs/b query=q1 output=outputs/q1
+Of documents:      fair-rerank explain outputs/a query=q1 docno=[d7,d12]
+Run files:         fair-rerank explain a.run b.run query=q1 qrels=qrels.txt groups=groups.csv""",
     "power": """\
 Example:           fair-rerank power outputs/a outputs/b output=outputs/power
 Seeds of a run:    fair-rerank power outputs/seeds differences=[0.02] precision=0.005""",

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from rerankers._base.errors import ConfigError
+from rerankers._sweep_words import is_multirun
 
 SINGLE = frozenset({"output", "path", "cache"})
 """Paths that are never a list, so that ``output=[mine]`` is a folder called ``[mine]``."""
@@ -37,10 +38,14 @@ PATHS = SINGLE | {
     "backstory",
     "topic_names",
     "exclude_topics",
+    "docno",
 }
 """Last part of a key whose value is a path or a text: ``output=…``, ``collection.path=…``, ``retriever.run=…``."""
 
-LISTS = frozenset({"measures.names", "alternatives.methods"})
+ONE_A_SWEEP = frozenset({"output", "paths.cache"})
+"""Paths of a whole sweep; others are swept where they are several with commas between them, under ``--multirun``."""
+
+LISTS = frozenset({"measures.names", "optimise", "alternatives.methods"})
 """Keys whose value is a list of texts, such as ``[nDCG@10,EEL(group='region')@20]``."""
 
 RENAMED = {
@@ -50,6 +55,7 @@ RENAMED = {
     "labels": {"groups": "groups.path"},
     "compare": {"measures": "measures.names", "clusters": "clusters.path"},
     "power": {"measures": "measures.names"},
+    "explain": {"groups": "groups.path"},
     "meta": {"groups": "groups.path", "measures": "measures.names"},
     "kit": {"measures": "measures.names"},
     "presence": {"measures": "measures.names"},
@@ -75,7 +81,8 @@ def quote_overrides(command: str, words: list[str]) -> list[str]:
         for a path or an id without a value, as an unset shell variable leaves it.
     """
     written = (part for word in words for part in _written_out(word))
-    return [_quote_word(word, RENAMED.get(command, {})) for word in written]
+    several = is_multirun(words)
+    return [_quote_word(word, RENAMED.get(command, {}), several) for word in written]
 
 
 def _written_out(word: str) -> list[str]:
@@ -88,7 +95,7 @@ def _written_out(word: str) -> list[str]:
     return ["collection=ir_datasets", f"collection.id={name}"]
 
 
-def _quote_word(word: str, renamed: dict[str, str]) -> str:
+def _quote_word(word: str, renamed: dict[str, str], several: bool = False) -> str:
     match = _OVERRIDE.fullmatch(word)
     if match is None:
         return word
@@ -101,6 +108,9 @@ def _quote_word(word: str, renamed: dict[str, str]) -> str:
         return word
     if not value:
         raise ConfigError(f"{key}: found nothing behind the equals sign; expected a value. Is a shell variable empty?")
+    if several and key not in ONE_A_SWEEP and len(values := _split_list(value)) > 1 and not Path(value).exists():
+        found = [_quote_word(f"{key}={one.strip()}", renamed).partition("=")[2] for one in values]
+        return f"{prefix}{key}={','.join(found)}"
     if value.startswith("[") and value.endswith("]") and last not in SINGLE:
         items = [item.strip() for item in _split_list(value[1:-1])]
         return f"{prefix}{key}=[{','.join(quote(item) for item in items if item)}]"

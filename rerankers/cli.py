@@ -32,6 +32,7 @@ fair-rerank COMMAND [overrides...]
   submit     write the submission to a TREC Fair Ranking track from a run or a policy
   validate   check a submission to a TREC Fair Ranking track: every error with its line
   compare    the results of several jobs in one table, and among the published runs of a track
+  explain    a query in several jobs side by side, and why documents have their exposure
   power      what comparisons over stored results can find, and the queries and draws it would take
   headroom   what the first stage leaves possible: recall by group, least losses, depths needed
   label      whom texts speak of: by word lists, a language model, given labels or votes
@@ -44,6 +45,7 @@ fair-rerank COMMAND [overrides...]
   kit        what measures of gender presence are worth: their properties, and agreement with people
   reproduce  published numbers beside ours, from the data that is there
   ledger     show the ledger of a run with ledger=sqlite, or merge several
+  new        a small package of yours to begin with: a method, a collection or a measure
   doctor     say what is wrong with this installation and what to type
 
 Each command explains itself:  fair-rerank run --help
@@ -172,6 +174,12 @@ def _ledger(words: list[str]) -> int:
     return ledger_command(words)
 
 
+def _new(words: list[str]) -> int:
+    from rerankers.stages.new import new_command
+
+    return new_command(words)
+
+
 def _doctor(words: list[str]) -> int:
     from rerankers.doctor import main as doctor
 
@@ -187,6 +195,7 @@ STAGES = {
     "submit": Stage("submit:submit_from_config"),
     "validate": Stage("validate:validate_from_config"),
     "compare": Stage("compare:compare_from_config", written=_with_folders),
+    "explain": Stage("explain:explain_from_config", written=_with_folders),
     "power": Stage("power:power_from_config", written=_with_folders),
     "headroom": Stage("headroom:headroom_from_config", _OF_JOB),
     "label": Stage("label:label_from_config"),
@@ -199,4 +208,4 @@ STAGES = {
     "kit": Stage("judged_rankings:kit_from_config"),
     "reproduce": Stage("reproduce:reproduce_from_config"),
 }
-OTHERS: dict[str, Callable[[list[str]], int]] = {"choose": _choose, "ledger": _ledger, "doctor": _doctor}
+OTHERS: dict[str, Callable[[list[str]], int]] = {"choose": _choose, "ledger": _ledger, "new": _new, "doctor": _doctor}

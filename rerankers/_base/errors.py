@@ -87,7 +87,7 @@ class WorkerLostError(FairRerankersError):
         said = " ".join(self.cause.split())
         super().__init__(
             f"{part}: its worker was lost {times} times (no memory left?): {said[:300]}. Give it less at once "
-            "(execution.block=1, fewer samples, a smaller retriever.k), use fewer workers, or a machine with more memory"
+            "(execution.block=1, fewer samples, a smaller retriever.k), or take fewer workers or more memory"
         )
 
     def __reduce__(self) -> tuple[type[WorkerLostError], tuple[str, int, str]]:

@@ -9,6 +9,7 @@ from rerankers.collections.ir_datasets import IrDatasets
 from rerankers.collections.jsonl import Jsonl
 from rerankers.collections.letor import Letor
 from rerankers.collections.lift import lift
+from rerankers.collections.memory import collection_of
 from rerankers.collections.split import split_collection
 from rerankers.collections.svmlight import read_svmlight
 from rerankers.collections.trec_fair import Trec2019, Trec2020
@@ -30,6 +31,7 @@ __all__ = [
     "NoGroups",
     "Trec2019",
     "Trec2020",
+    "collection_of",
     "draw_grades",
     "lift",
     "read_groups",

@@ -184,7 +184,7 @@ def labeller_of(node: Any) -> Labeller:
     ConfigError
         for a name that there is not, options that do not do, or an object that does not label.
     """
-    from rerankers._conf import build, conf_folder
+    from rerankers._conf import ALLOWED, build, conf_folder
 
     options = {"name": node} if isinstance(node, str) else node
     if not isinstance(options, Mapping) or not ("name" in options or "_target_" in options):
@@ -195,7 +195,7 @@ def labeller_of(node: Any) -> Labeller:
         known = sorted(path.stem for path in folder.glob("*.yaml"))
         name = choose("groups.labeller", str(options["name"]), known)
         rest = {**yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")), **rest}
-    labeller = build(rest, where="groups.labeller")
+    labeller = build(rest, ALLOWED.get(), "groups.labeller")
     if hasattr(labeller, "asking"):
         raise ConfigError(
             f"groups.labeller: found {options.get('name', type(labeller).__name__)}, which asks a language model; "

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from rerankers.measures.prefix_shares import prefix_parity
     from rerankers.measures.rank_overlap import rbo
     from rerankers.measures.rate_parity import group_rates, unequal
+    from rerankers.measures.seen import SeenExposure, SeenRanking
     from rerankers.measures.texfair_score import texfair
     from rerankers.measures.word_magnitudes import arab, magnitudes
     from rerankers.measures.worst_off import leximin, leximin_preference, lexirecall
@@ -78,6 +79,8 @@ _LATER = {
     "nfairr": "neutrality_measures",
     "pareto_distance": "front_distance",
     "prefix_parity": "prefix_shares",
+    "SeenExposure": "seen",
+    "SeenRanking": "seen",
     "rbo": "rank_overlap",
     "texfair": "texfair_score",
     "unequal": "rate_parity",
@@ -86,6 +89,8 @@ _LATER = {
 
 __all__ = [
     "Measure",
+    "SeenExposure",
+    "SeenRanking",
     "arab",
     "awrf",
     "cwex",
@@ -128,7 +133,7 @@ def evaluate(
     preset: str | None = None,
     browsing: BrowsingModel | None = None,
     *,
-    measures: str | Measure | Iterable[str | Measure] | None = None,
+    measures: str | Measure | Iterable[Any] | None = None,
     universe: str = "union",
     cutoff: int | None = None,
     missing_query: str = "error",
@@ -151,8 +156,9 @@ def evaluate(
     browsing
         how users look at a ranking; GERR with patience .5 and satisfaction .5 unless given.
     measures
-        names, see `parse`; by default expected exposure, utility, group measures where there are groups, and
-        classic measures.
+        names, see `parse`, and objects of your own that measure (`rerankers.measures.own`), for instance
+        ``["EEL", Coverage(least=0.2)]``; by default expected exposure, utility, group measures where there are groups,
+        and classic measures.
     universe
         ``union``: ranked and judged documents count; ``judged``: judged ones only (the others still take ranks).
     cutoff

@@ -18,7 +18,7 @@ import numpy as np
 
 from rerankers.measures.axiom_trial import CLOSE, SIZE, NoValueError, Trial
 from rerankers.measures.direction import direction
-from rerankers.measures.names import Measure, definition, parse
+from rerankers.measures.names import Measure, parse
 
 FIRST_A, FIRST_B, MIXED = "a" * SIZE + "b" * SIZE, "b" * SIZE + "a" * SIZE, "ab" * SIZE
 
@@ -80,9 +80,9 @@ def _trial(text: str) -> Trial | None:
 
 
 def _of_groups(measure: Measure) -> bool:
-    from rerankers.measures.group_measure import GroupMeasure
+    from rerankers.measures.group_measure import is_of_groups
 
-    return measure.name.startswith("group_") or issubclass(definition(measure.name), GroupMeasure)
+    return measure.name.startswith("group_") or is_of_groups(measure.kind)
 
 
 def _tried(trial: Trial, name: str, test: Callable[[Trial], str]) -> Axiom:

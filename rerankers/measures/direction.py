@@ -23,6 +23,8 @@ NEITHER = frozenset(
 
 def direction(measure: Measure) -> float:
     """Return 1 where more is better (utility, ratios of groups, similarity to a target), -1 for losses."""
+    if measure.own is not None:
+        return 1.0 if better(measure) == "higher" else -1.0
     if _part_of(measure) in ("spread", "TED"):
         return -1.0
     ratio = measure.name not in RATIOS or measure.get("combine") == "min_max"
@@ -31,6 +33,8 @@ def direction(measure: Measure) -> float:
 
 def better(measure: Measure) -> str:
     """Return ``higher``, ``lower``, or ``""`` where neither is better by itself, as of a part of a loss."""
+    if measure.own is not None:
+        return str(getattr(measure.own, "better", ""))
     part = _part_of(measure)
     if part not in ("", "spread", "TED", "low", "high"):
         return ""

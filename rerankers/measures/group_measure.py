@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,11 @@ class GroupMeasure(Definition):
     @abstractmethod
     def of_groups(cls, measure: Measure, evaluation: Evaluation, attribute: str) -> Scores:
         """Return the value of every query for an attribute that is there."""
+
+
+def is_of_groups(kind: Any) -> bool:
+    """Whether a definition, or a measure of the user's own, is of the groups of one attribute."""
+    return issubclass(kind, GroupMeasure) if isinstance(kind, type) else bool(kind.depends_on_groups(()))
 
 
 class RankedGroupMeasure(GroupMeasure):

@@ -34,7 +34,7 @@ def evaluate_in_memory(
     groups: Mapping[Any, Any] | None,
     preset: str | None,
     browsing: BrowsingModel | None,
-    measures: str | Measure | Iterable[str | Measure] | None,
+    measures: str | Measure | Iterable[Any] | None,
     universe: str,
     cutoff: int | None,
     missing_query: str,

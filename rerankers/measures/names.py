@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers.measures._scan import quoted, scan, split
 from rerankers.measures.definition import Definition, Value
+from rerankers.measures.name_table import ALIASES, TABLE
+from rerankers.measures.own_names import KNOWN, RowError
 
 if TYPE_CHECKING:
     from rerankers.exposure.browsing import BrowsingModel
@@ -19,72 +21,9 @@ if TYPE_CHECKING:
     from rerankers.measures.placebo import Bilinear
     from rerankers.measures.scores import Scores
 
-TABLE: dict[str, str] = {
-    "EEL": "expected_exposure:EEL",
-    "EED": "expected_exposure:EED",
-    "EER": "expected_exposure:EER",
-    "EET": "expected_exposure:EET",
-    "utility": "expected_exposure:Utility",
-    "group_EEL": "expected_exposure:GroupEEL",
-    "group_EED": "expected_exposure:GroupEED",
-    "group_EER": "expected_exposure:GroupEER",
-    "group_EET": "expected_exposure:GroupEET",
-    "nDCG": "classic:NDCG",
-    "AP": "classic:AP",
-    "RR": "classic:RR",
-    "P": "classic:P",
-    "R": "classic:R",
-    "Judged": "classic:Judged",
-    "AWRF": "attention_fairness:AWRF",
-    "NDKL": "prefix_divergence:NDKL",
-    "rND": "prefix_shares:RND",
-    "rKL": "prefix_shares:RKL",
-    "rRD": "prefix_shares:RRD",
-    "GF": "fairweb:GF",
-    "GFR": "fairweb:GFR",
-    "DP": "rate_parity:DP",
-    "EUR": "rate_parity:EUR",
-    "RUR": "rate_parity:RUR",
-    "ARP": "pairs:ARP",
-    "PAIR": "pairs:PAIR",
-    "IAA": "attention:IAA",
-    "JME_II": "joint_exposure:JMEII",
-    "JME_IG": "joint_exposure:JMEIG",
-    "TSE": "worst_off:TSE",
-    "worst_exposure": "worst_off:WorstExposure",
-    "share_loss": "share_loss:ShareLoss",
-    "share": "group_share:Share",
-    "group_share": "group_share:GroupShare",
-    "out_of_bounds": "group_share:OutOfBounds",
-    "group_out_of_bounds": "group_share:GroupOutOfBounds",
-    "exposure_variance": "exposure_variance:ExposureVariance",
-    "never_seen": "never_seen:NeverSeen",
-    "never_seen_count": "never_seen:NeverSeenCount",
-    "worst_nDCG": "worst_draw:WorstNDCG",
-    "consistency": "consistency:Consistency",
-    "CWEx": "presence_cwex:CWEx",
-    "nCWEx": "presence_cwex:NCWEx",
-    "FaiRR": "presence_neutral:FaiRR",
-    "NFaiRR": "presence_neutral:NFaiRR",
-    "RaB": "presence_words:RaB",
-    "ARaB": "presence_words:ARaB",
-    "nDRaB": "presence_words:NDRaB",
-    "TExFAIR": "presence_words:TExFAIR",
-}
-"""Name -> module and class, imported when first used. A new measure is a class and a line here."""
-
-ALIASES: dict[str, str] = {
-    "EE-L": "EEL",
-    "EE-D": "EED",
-    "EE-R": "EER",
-    "EE-T": "EET",
-    "MAP": "AP",
-    "MRR": "RR",
-    "recip_rank": "RR",
-    "recall": "R",
-    "precision": "P",
-}
 _BY_LOWER = {name.lower(): name for name in TABLE} | {alias.lower(): name for alias, name in ALIASES.items()}
+TAKEN = frozenset(_BY_LOWER)
+"""Names and aliases in small letters, which measures of the user's own may not have."""
 PARTS = ("placebo", "excess", "systematic")
 """What may follow a measure of groups, after ``_``; see `Measure.part`."""
 
@@ -95,7 +34,7 @@ _TREC_CUT = re.compile(r"(.+?)(?:_cut)?[_.]([0-9]+)")
 @cache
 def definition(name: str) -> type[Definition]:
     """Return the class behind a canonical name; ConfigError with the nearest name otherwise."""
-    module, _, attribute = TABLE[choose("measure", name, TABLE)].partition(":")
+    module, _, attribute = TABLE[choose("measure", name, [*TABLE, *KNOWN])].partition(":")
     return cast("type[Definition]", getattr(import_module(f"rerankers.measures.{module}"), attribute))
 
 
@@ -116,6 +55,9 @@ class Measure:
         ``""`` for the measure itself. Of a measure of groups: ``placebo``, its expected value if the labels of each
         query were shuffled among its documents; ``excess``, the measure minus its placebo; ``systematic``, of group
         losses only: what does not cancel out over the queries, which is a number of the whole run.
+    own
+        the definition of a measure of the user's own (`rerankers.measures.own`), found by its name where it is known;
+        None for those of the table.
 
     Raises
     ------
@@ -128,9 +70,12 @@ class Measure:
     params: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
     part: str = ""
+    own: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        kind = definition(self.name)
+        if self.own is None and self.name in KNOWN:
+            object.__setattr__(self, "own", KNOWN[self.name])
+        kind = self.kind
         values: dict[str, Value] = {}
         for written, value in self.params:
             parameter = kind.parameter(written)
@@ -166,6 +111,11 @@ class Measure:
         return f"{self.name}{f'({written})' if written else ''}{cutoff}{part}"
 
     @property
+    def kind(self) -> type[Definition]:
+        """The definition behind it, one of the table or of the user's own."""
+        return definition(self.name) if self.own is None else cast("type[Definition]", self.own)
+
+    @property
     def whole(self) -> Measure:
         """The measure of which this is a part; itself where it is whole."""
         return replace(self, part="") if self.part else self
@@ -173,11 +123,11 @@ class Measure:
     @property
     def depends_on_groups(self) -> bool:
         """Whether it depends on which document belongs to which group."""
-        return definition(self.name).depends_on_groups([name for name, _ in self.params])
+        return self.kind.depends_on_groups([name for name, _ in self.params])
 
     def get(self, name: str) -> Value | None:
         """Return a parameter's value: as given, else its fixed default, else None."""
-        return dict(self.params).get(name, definition(self.name).parameter(name).default)
+        return dict(self.params).get(name, self.kind.parameter(name).default)
 
     def per_unit(self, evaluation: Evaluation, units: Sequence[str] | None = None) -> Scores:
         """Return the value of every unit of an evaluation, or the reason why there is none.
@@ -196,19 +146,22 @@ class Measure:
         """
         if self.part == "systematic":
             raise ConfigError(f"measure {self}: no query has it; measures.json of run and evaluate does")
-        if self.part:
-            from rerankers.measures.excess import part_scores
+        try:
+            if self.part:
+                from rerankers.measures.excess import part_scores
 
-            return part_scores(self, evaluation, units)
-        return definition(self.name).per_unit(self, evaluation)
+                return part_scores(self, evaluation, units)
+            return self.kind.per_unit(self, evaluation)
+        except RowError as fault:
+            raise fault.at(units) from fault.__cause__
 
     def bilinear(self, evaluation: Evaluation) -> Bilinear | None:
         """Return it as a form whose placebo is known without drawing, None where it is no such form."""
-        return definition(self.name).bilinear(self, evaluation)
+        return self.kind.bilinear(self, evaluation)
 
     def gaps_under(self, evaluation: Evaluation) -> tuple[BrowsingModel, str] | None:
         """Return browsing model and attribute where it is a group loss, None for all others."""
-        return definition(self.name).gaps_under(self, evaluation)
+        return self.kind.gaps_under(self, evaluation)
 
 
 def parse(text: str) -> Measure:
@@ -231,10 +184,38 @@ def parse(text: str) -> Measure:
     return Measure(_BY_LOWER.get(name.lower(), name), parts.params, cutoff, part)
 
 
-def parse_many(texts: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
-    """Return measures from one text with commas or blanks between them, or from several; repeats once."""
+def parse_many(texts: str | Measure | Iterable[Any]) -> tuple[Measure, ...]:
+    """Return measures from one text with commas or blanks between them, or from several; repeats once.
+
+    Parameters
+    ----------
+    texts
+        names, measures, and objects that measure (`rerankers.measures.own`), called by their attribute ``name``, else
+        by their class.
+
+    Raises
+    ------
+    ConfigError
+        for what is none of these, an unknown name, and two objects of one name.
+    """
     if isinstance(texts, str):
         texts = split(texts)
-    elif isinstance(texts, Measure):
+    elif isinstance(texts, Measure) or not isinstance(texts, Iterable):
         texts = [texts]
-    return tuple(dict.fromkeys(text if isinstance(text, Measure) else parse(text) for text in texts))
+    found = tuple(dict.fromkeys(_parsed(one) for one in texts))
+    named: dict[str, Any] = {}
+    for measure in found:
+        if named.setdefault(measure.name, measure.own) != measure.own:
+            raise ConfigError(f"measures: found two called {measure.name}; give one of them a class attribute name")
+    return found
+
+
+def _parsed(one: Any) -> Measure:
+    if isinstance(one, Measure):
+        return one
+    if isinstance(one, str):
+        return parse(one)
+    from rerankers.measures.own import own_definition, own_name
+
+    name = own_name(one)
+    return Measure(name, own=own_definition(name, one))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rerankers._base.errors import choose
-from rerankers.measures.group_measure import GroupMeasure
-from rerankers.measures.names import Measure, definition, parse_many
+from rerankers.measures.group_measure import is_of_groups
+from rerankers.measures.names import Measure, parse_many
 
 GROUP = "group_"
 INDIVIDUAL_DEFAULTS = "EEL EED EER EET utility"
@@ -49,7 +49,7 @@ def with_placebos(measures: Iterable[Measure], which: str = "all") -> tuple[Meas
     out: dict[Measure, None] = {}
     for measure in measures:
         out[measure] = None
-        kind = definition(measure.name)
+        kind = measure.kind
         if measure.part or not measure.depends_on_groups or not kind.carries or which == "none":
             continue
         if which == "all" or kind.has_gaps:
@@ -77,7 +77,9 @@ def plan(measures: Iterable[Measure], attributes: Sequence[str]) -> dict[str, Me
         if len(attributes) > 1 and _of_each(measure):
             named = measure.name.removeprefix(GROUP)
             for attribute in attributes:
-                single = Measure(named, (*measure.params, ("group", attribute)), measure.cutoff, measure.part)
+                single = Measure(
+                    named, (*measure.params, ("group", attribute)), measure.cutoff, measure.part, measure.own
+                )
                 planned[str(single)] = single
         else:
             _check_attribute(measure, attributes)
@@ -89,7 +91,7 @@ def _of_each(measure: Measure) -> bool:
     """Whether a measure stands for one of every attribute: ``group_…``, and measures of groups that name none."""
     if measure.name.startswith(GROUP):
         return True
-    return issubclass(definition(measure.name), GroupMeasure) and "group" not in dict(measure.params)
+    return is_of_groups(measure.kind) and "group" not in dict(measure.params)
 
 
 def _check_attribute(measure: Measure, attributes: Sequence[str]) -> None:

@@ -24,6 +24,7 @@ REASONS = (
     "one_value_in_pool",
     "no_neutral_background",
     "no_group_words",
+    "undefined_for_query",
 )
 
 

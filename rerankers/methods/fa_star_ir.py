@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -112,6 +112,23 @@ class FaStarIr:
 
         policy = reranked(block, code, rule)
         return policy, said(counts)
+
+    def explain(self, block: Block, row: int) -> dict[str, Any]:
+        """Return the ranks of a row where a minimum binds; see `rerankers.methods.explanation`."""
+        from rerankers.methods.own_accounts import minima_account
+
+        attribute, counts, told = one_attribute(block, self.attribute, "fa_star_ir"), Counter[str](), {}
+        code, share = self._protected(block, attribute, counts)
+
+        def rule(at: int, members: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+            minima = self._minima(float(share[at]), len(members), int(group.sum()))
+            order, _ = fair_order(group == 1, minima)
+            if at == row:
+                told.update(minima_account(minima, group == 1, order, np.nan if self.pool else float(share[at])))
+            return order
+
+        reranked(block, code, rule)
+        return told
 
     def _protected(
         self, block: Block, attribute: str, counts: Counter[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -80,6 +80,17 @@ class KlGreedy:
     def counted(self, block: Block) -> tuple[Mixture, Mapping[str, int]]:
         """Return the policy and the counts; see `reranked`."""
         return self.reranked(block)
+
+    def explain(self, block: Block, row: int) -> dict[str, Any]:
+        """Return the groups of the first documents beside the target; see `rerankers.methods.explanation`."""
+        from rerankers.methods.own_accounts import prefix_account
+
+        attributes = attributes_of(block, self.attributes, "kl_greedy")
+        groups = group_rows(block.candidates, aims_of(block, attributes, self.unknown))
+        rankings = self.policy(block).rankings
+        items = rankings.item[rankings.item_ptr[row] : rankings.item_ptr[row + 1]].astype(np.int64)
+        score = self._scores(block)[block.candidates.row(row)]
+        return prefix_account(block, attributes, groups, items, row, score)
 
     def reranked(self, block: Block) -> tuple[Mixture, Mapping[str, int]]:
         """Return the policy and the counts of `rerankers.methods.tilting.problem.GroupRows`.

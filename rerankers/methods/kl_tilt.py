@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rerankers._base.errors import ConfigError
 from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
@@ -110,6 +110,15 @@ class KlTilt:
         """Return the policy and the counts of `Tilted`."""
         found = self.tilted(block)
         return found.policy, found.counts
+
+    def explain(self, block: Block, row: int) -> dict[str, Any]:
+        """Return the tilts of a row's groups and what they do; see `rerankers.methods.explanation`."""
+        from rerankers.methods.own_accounts import tilt_account
+
+        found = self.tilted(block)
+        plain = logits(block) / self.temperature
+        own = plackett_luce_exposure(block.candidates.indptr, plain, believed_browsing(block))
+        return tilt_account(found, block, found.groups.shares(found.groups.totals(own)), row)
 
     def tilted(self, block: Block) -> Tilted:
         """Return the tilted policy of a block with the shares that it has and what was met on the way.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -127,6 +127,12 @@ class ParetoOptimal:
     def policy(self, block: Block) -> Policy:
         """Return the policy of a block; see `optimal`."""
         return self.optimal(block).policy
+
+    def explain(self, block: Block, row: int) -> dict[str, Any]:
+        """Return the certificate of a row's policy and what is believed of it; see `rerankers.methods.explanation`."""
+        from rerankers.methods.own_accounts import optimal_account
+
+        return optimal_account(self.optimal(block), row)
 
     def optimal(self, block: Block) -> Optimal:
         """Return the policy of a block with what certifies it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rerankers._base.errors import ConfigError
 from rerankers.methods.belief import logits
@@ -45,3 +45,9 @@ class PlackettLuce:
     def policy(self, block: Block) -> PlackettLucePolicy:
         """Return the Plackett-Luce policy of the block's beliefs."""
         return PlackettLucePolicy(block.candidates, logits(block) / self.temperature, block.stream)
+
+    def explain(self, block: Block, row: int) -> dict[str, Any]:
+        """Return the logits of a row's documents; see `rerankers.methods.explanation`."""
+        from rerankers.methods.own_accounts import logit_account
+
+        return logit_account(self.policy(block).logit[block.candidates.row(row)], self.temperature)

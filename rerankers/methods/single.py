@@ -9,7 +9,7 @@ import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers._base.streams import query_streams
-from rerankers.methods.base import GROUP_TIERS
+from rerankers.methods.base import GROUP_TIERS, check_method, check_policy
 from rerankers.methods.names import METHODS
 from rerankers.methods.targets import as_target
 from rerankers.values import Block, Candidates, GroupAlignment
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rerankers.exposure.browsing import BrowsingModel
+    from rerankers.methods.base import Method
     from rerankers.policies import Policy
 
 _SHOWN = 60  # characters of a wrong argument
 
 
 def rerank_one(
-    method: str,
+    method: str | Method,
     scores: ArrayLike,
     groups: Sequence[str | None] | NDArray[Any] | None = None,
     *,
@@ -39,7 +40,7 @@ def rerank_one(
     Parameters
     ----------
     method
-        a method's name, for instance ``"plackett_luce"``.
+        a method's name, for instance ``"plackett_luce"``, or a method of your own, an object with its options.
     scores
         (n,), finite; the candidates are documents 0..n-1 in this order.
     groups
@@ -71,27 +72,38 @@ def rerank_one(
     InputError
         for scores that are not finite, groups of another length, and what is no single label.
     """
-    kind = METHODS[choose("method", method, METHODS)]
+    name = method if isinstance(method, str) else type(method).__name__
+    built = _built(method, options | dict(method_options or {}))
     score = _scores(scores)
-    try:
-        built = kind(**(options | dict(method_options or {})))
-    except TypeError as error:
-        raise ConfigError(f"method {method}: {error}") from error
     candidates = Candidates(
         np.zeros(1, np.int32), np.array([0, len(score)]), np.arange(len(score), dtype=np.int32), {"score": score}
     )
     if target is not None and not getattr(built, "uses_target", False):
         mend = f" Its own option: method_options={{'target': {target!r}}}" if hasattr(built, "target") else ""
-        raise ConfigError(f"method {method}: found a target; expected None, since it aims at none.{mend}")
+        raise ConfigError(f"method {name}: found a target; expected None, since it aims at none.{mend}")
     labels = None if groups is None else _labels(groups, len(score))
     aligned = {} if labels is None else {"group": _alignment(labels, len(score))}
     seen = aligned if built.tier in GROUP_TIERS else {}
     names = tuple(sorted({label for label in labels or () if label is not None}))
     aim = as_target("equal_exposure" if target is None else target, names)
-    policy: Policy = built.policy(
-        Block(candidates, query_streams([""]), seen, target=aim, browsing=browsing, seed=seed)
-    )
+    block = Block(candidates, query_streams([""]), seen, target=aim, browsing=browsing, seed=seed)
+    policy: Policy = built.policy(block)
+    check_policy(policy, built, block)
     return policy
+
+
+def _built(method: str | Method, options: Mapping[str, Any]) -> Any:
+    if isinstance(method, str):
+        kind = METHODS[choose("method", method, METHODS)]
+        try:
+            return kind(**options)
+        except TypeError as error:
+            raise ConfigError(f"method {method}: {error}") from error
+    check_method(method)
+    if options:
+        found = ", ".join(options)
+        raise ConfigError(f"method {type(method).__name__}: found {found} beside an object; expected its own fields")
+    return method
 
 
 def _scores(scores: ArrayLike) -> NDArray[np.float64]:

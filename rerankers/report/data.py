@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from rerankers.report.extras import Extras
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,6 +66,10 @@ class ReportData:
         what is said of the systems in place of their names, where they are many.
     tables, pictures
         shown besides what every report has, for instance how a model was trained.
+    coverage
+        for each attribute a table of how large its groups are, and how far judgments cover them; titled by it.
+    extras
+        what was run in words, fronts, shares of exposure, a sequence: what a job has of these.
 
     Raises
     ------
@@ -86,6 +92,8 @@ class ReportData:
     lead: str = ""
     tables: Sequence[PlainTable] = ()
     pictures: Sequence[Picture] = ()
+    coverage: Sequence[PlainTable] = ()
+    extras: Extras = field(default_factory=Extras)
 
     def __post_init__(self) -> None:
         for name, table, needed in (
@@ -157,9 +165,9 @@ def decoded(table: pa.Table) -> pa.Table:
     """Return a table whose dictionary-encoded columns are plain text, which grouping needs."""
     import pyarrow as pa
 
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(index, field.name, table[index].cast(field.type.value_type))
+    for index, column in enumerate(table.schema):
+        if pa.types.is_dictionary(column.type):
+            table = table.set_column(index, column.name, table[index].cast(column.type.value_type))
     return table
 
 

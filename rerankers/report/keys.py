@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rerankers._base.errors import ConfigError
@@ -71,6 +71,9 @@ _PART_WORDS = {
     "systematic_share": "The same divided by the loss.",
 }
 
+_OWN: dict[str, Mapping[str, str]] = {}
+"""Name -> ``description`` and ``better`` of measures of users' own, as results tell them."""
+
 ANCHOR_WORDS = {
     "random": "every order of the candidates is equally likely",
     "worst_first": "the relevant documents last, otherwise random; uses judgments",
@@ -125,7 +128,10 @@ class Key:
         """``higher``, ``lower``, or ``""`` where neither is better by itself."""
         if self.part not in ("", "excess"):
             return ""
-        return _BETTER.get(self.base, "") if self.base in _WORDS else _direction(self.text)
+        if self.base in _WORDS:
+            return _BETTER.get(self.base, "")
+        own = _OWN.get(self.base.partition("(")[0])
+        return _direction(self.text) if own is None else own.get("better", "")
 
     @property
     def words(self) -> str:
@@ -135,11 +141,20 @@ class Key:
         return _WORDS.get(self.base) or _described(self.base)
 
 
+def learn(own: Mapping[str, Mapping[str, str]]) -> None:
+    """Take in what results say of measures of users' own: their classes need not be there to read them."""
+    _OWN.update(own)
+
+
 def _described(base: str) -> str:
     """Return what the table of measures says of one; others come from run files judged elsewhere."""
-    from rerankers.measures.names import TABLE, definition
+    from rerankers.measures.name_table import TABLE
+    from rerankers.measures.names import definition
 
     name = base.partition("(")[0]
+    if name in _OWN:
+        text = _OWN[name].get("description", "")
+        return f"{text[:1].upper()}{text[1:]}."
     if name not in TABLE:
         return "As the library ir_measures defines it."
     text = definition(name).description

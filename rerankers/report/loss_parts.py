@@ -8,6 +8,7 @@ from typing import Any
 from rerankers.report.data import PlainTable, short_name
 
 GROUPS_SHOWN = 10
+TITLE = "Where the loss lies"
 _PARTS = {
     "loss": "loss",
     "systematic": "systematic",
@@ -46,7 +47,7 @@ def _table(key: str, systems: Mapping[str, Mapping[str, Any]]) -> PlainTable:
     names, rest = _largest(list(systems.values()))
     columns = ["system", *_PARTS.values(), *names, *([f"{rest} other groups"] if rest else [])]
     return PlainTable(
-        f"Where the loss lies: {key}",
+        f"{TITLE}: {key}",
         _NOTE,
         columns,
         [_row(system, parts, names, rest) for system, parts in systems.items()],

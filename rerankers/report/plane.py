@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rerankers.report.data import ANCHOR, picture_names, short_name
+from rerankers.report.extras import FRONT_NAMES
 from rerankers.report.labels import label_points
 from rerankers.report.points import Panel, Point
 from rerankers.report.style import (
     ANCHOR_MARKERS,
     COLOURS,
+    INK,
     METHOD_MARKERS,
     MUTED,
     PAPER,
@@ -30,6 +32,8 @@ LABELLED = 14  # with more systems than this, methods are labelled by number
 _HEIGHT, _ALONE = 3.0, 0.66  # inches a panel; share of the text width when there is only one
 _LEFT, _RIGHT, _BOTTOM, _TOP = 0.62, 0.3, 0.48, 0.42  # inches around a panel
 _KEY_LINE, _KEY_CELL = 0.14, 0.057  # inches
+_FRONT_LINE = 0.24  # inches
+_STYLES = dict(zip(FRONT_NAMES, ("--", "-.", ":"), strict=True))
 _BETTER = {"higher": ", higher is better", "lower": ", lower is better", "": ""}
 
 
@@ -46,7 +50,9 @@ def plane_figure(panels: Sequence[Panel]) -> Figure:
         down = -(-len(panels) // across)
         width = WIDTH if across == 2 else WIDTH * _ALONE
         key = _key(order, width)
-        height = _HEIGHT * down + _KEY_LINE * len(key)
+        fronts = list(dict.fromkeys(front.name for panel in panels for front in panel.bounding))
+        below = _KEY_LINE * len(key)
+        height = _HEIGHT * down + below + (_FRONT_LINE if fronts else 0.0)
         figure = new_figure(height, width)
         wide = width / across
         for index, panel in enumerate(panels):
@@ -56,7 +62,23 @@ def plane_figure(panels: Sequence[Panel]) -> Figure:
             draw_plane(figure.add_axes((left / width, bottom / height, *size)), panel, order)
         for line, text in enumerate(reversed(key)):
             figure.text(_LEFT / width, (0.06 + _KEY_LINE * line) / height, text, fontsize=SMALL)
+        _legend(figure, fronts, (_LEFT / width, (0.04 + below) / height))
         return figure
+
+
+def _legend(figure: Figure, fronts: Sequence[str], place: tuple[float, float]) -> None:
+    from matplotlib.lines import Line2D
+
+    if fronts:
+        handles = [Line2D([], [], **_front_look(name), label=name) for name in fronts]
+        figure.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=place, ncols=len(fronts), frameon=False, fontsize=SMALL,
+            borderpad=0, borderaxespad=0, handlelength=3,
+        )  # fmt: skip
+
+
+def _front_look(name: str) -> dict[str, Any]:
+    return {"linestyle": _STYLES.get(name, "-"), "color": INK, "linewidth": 1.0, "marker": ".", "markersize": 4}
 
 
 def draw_plane(axes: Axes, panel: Panel, order: Sequence[str] | None = None) -> Axes:
@@ -80,6 +102,8 @@ def draw_plane(axes: Axes, panel: Panel, order: Sequence[str] | None = None) -> 
     axes.grid(panel.target is None)
     axes.set_axisbelow(True)
     _equal_loss(axes, panel)
+    for front in panel.bounding:
+        axes.plot(*zip(*front.spots, strict=True), **_front_look(front.name), zorder=1.5, alpha=0.75)
     for point in reversed(panel.points):
         _draw_point(axes, point, order)
     colours = [_colour(point.system, order) for point in panel.points]

@@ -33,6 +33,14 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """A front in a plane: its name and its spots, along the curve."""
+
+    name: str
+    spots: Sequence[Spot]
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
     """One plane. ``x`` and ``y`` are the keys; ``missing`` are systems without a value; ``target`` is EET or None."""
 
@@ -42,12 +50,14 @@ class Panel:
     points: Sequence[Point]
     missing: Sequence[str]
     target: float | None = None
+    bounding: Sequence[Bound] = ()
 
     def bounds(self) -> tuple[Spot, Spot]:
         """Return the limits of x and of y: every point with its intervals, and a margin."""
         spans: list[Spot] = []
         for axis in ("x", "y"):
             values = [getattr(point, axis) for point in self.points]
+            values.extend(spot["xy".index(axis)] for front in self.bounding for spot in front.spots)
             for point in self.points:
                 values.extend(getattr(point, f"{axis}_span") or ())
             low, high = min(values), max(values)
@@ -77,6 +87,7 @@ class Panel:
         points = [
             (self.title, "point", p.system, p.x, *(p.x_span or none), p.y, *(p.y_span or none)) for p in self.points
         ]
+        points += [(self.title, "front", f.name, x, *none, y, *none) for f in self.bounding for x, y in f.spots]
         lines = [
             (self.title, "line of equal loss", f"EEL = {level:g}", x, *none, y, *none)
             for level, *ends in self.equal_loss()
@@ -91,7 +102,12 @@ class Panel:
             f"{names[point.system]}: {self.x.label} {number(point.x)}, {self.y.label} {number(point.y)}"
             for point in self.points
         )
-        return f"{self.title}. {listed}."
+        fronts = "".join(
+            f" The {front.name} goes from {self.x.label} {number(front.spots[0][0])}, {self.y.label} "
+            f"{number(front.spots[0][1])} to {number(front.spots[-1][0])}, {number(front.spots[-1][1])}."
+            for front in self.bounding
+        )
+        return f"{self.title}. {listed}.{fronts}"
 
 
 def disparity_panels(data: ReportData) -> list[Panel]:
@@ -102,7 +118,8 @@ def disparity_panels(data: ReportData) -> list[Panel]:
         x, y = find(keys, "EED", attribute), find(keys, "EER", attribute)
         if x and y:
             target = _common(data, find(keys, "EET", attribute))
-            panels.append(_panel(data, _title(data, keys, attribute), x, y, target))
+            bounds = _bounds(data, attribute, "disparity", "relevance")
+            panels.append(_panel(data, _title(data, keys, attribute), x, y, target, bounds))
     return [panel for panel in panels if panel.points]
 
 
@@ -113,13 +130,30 @@ def loss_panels(data: ReportData) -> list[Panel]:
     if x is None:
         return []
     losses = [(find(keys, base, attribute), attribute) for attribute in (None, *attributes(keys)) for base in LOSSES]
-    panels = [_panel(data, _title(data, keys, attribute), x, y) for y, attribute in losses if y]
+    panels = [
+        _panel(data, _title(data, keys, attribute), x, y, None, _bounds(data, attribute, "utility", "loss"))
+        for y, attribute in losses
+        if y
+    ]
     if y := find(keys, "AWRF", None):
         panels.append(_panel(data, "Groups", x, y))
     return [panel for panel in panels if panel.points]
 
 
-def _panel(data: ReportData, title: str, x: Key, y: Key, target: float | None = None) -> Panel:
+def _bounds(data: ReportData, attribute: str | None, x: str, y: str) -> list[Bound]:
+    """Return the fronts of documents (attribute None) or of the groups of the one attribute that they are for."""
+    if bare_is_group_loss(in_order(data.keys)):
+        return []
+    return [
+        Bound(front.name, list(zip(getattr(front, x), getattr(front, y), strict=True)))
+        for front in data.extras.fronts
+        if front.groups == (attribute is not None)
+    ]
+
+
+def _panel(
+    data: ReportData, title: str, x: Key, y: Key, target: float | None = None, bounding: Sequence[Bound] = ()
+) -> Panel:
     points, missing = [], []
     for system in data.systems:
         x_mean, y_mean = data.mean(system, x.text), data.mean(system, y.text)
@@ -128,7 +162,7 @@ def _panel(data: ReportData, title: str, x: Key, y: Key, target: float | None = 
             continue
         spans = data.interval(system, x.text), data.interval(system, y.text)
         points.append(Point(system, x_mean, y_mean, *spans))
-    return Panel(title, x, y, points, missing, target)
+    return Panel(title, x, y, points, missing, target, bounding)
 
 
 def _title(data: ReportData, keys: Sequence[Key], attribute: str | None) -> str:

@@ -14,6 +14,7 @@ from rerankers.report.text import interval, number, words
 
 if TYPE_CHECKING:
     from rerankers.report.data import ReportData
+    from rerankers.report.extras import Optimum
 
 _NO_MEAN = "not computed for this system"
 _NO_PART = {"systematic_share": "the loss is 0, or has no value", "excess_p": "no labels were shuffled, or no value"}
@@ -31,11 +32,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """One table: a title, its columns and, for each system, one cell a column."""
+    """One table: a title, its columns and, for each system, one cell a column; ``optimum`` the same of fronts."""
 
     title: str
     columns: Sequence[Key]
     rows: Sequence[tuple[str, Sequence[Cell]]]
+    optimum: Sequence[tuple[str, Sequence[Cell]]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,30 @@ def result_tables(data: ReportData) -> tuple[list[ResultTable], list[Note]]:
             (system, [_cell(data, system, key, by_place[system, key.text], marks) for key in columns])
             for system in data.systems
         ]
-        tables.append(ResultTable(title, columns, rows))
+        tables.append(ResultTable(title, columns, rows, _optimum(data, columns)))
     return tables, named
+
+
+def _optimum(data: ReportData, columns: Sequence[Key]) -> list[tuple[str, list[Cell]]]:
+    """Return the rows of fronts in a table with their loss: nothing but utility and loss is known of them."""
+    loss = next((key for key in columns if key.base == "EEL" and not key.part), None)
+    if loss is None or any(key.part for key in columns):
+        return []
+    return [
+        (f"{one.front} at {one.at}", [_of_front(one, key, loss) for key in columns])
+        for one in data.extras.optima
+        if one.groups == (loss.attribute is not None)
+    ]
+
+
+def _of_front(one: Optimum, key: Key, loss: Key) -> Cell:
+    if key.base == "utility":
+        return Cell(number(one.utility))
+    if key != loss:
+        return Cell("", reason="not a point of its own: a mixture of the front's policies")
+    if one.loss is None:
+        return Cell(number(None), reason="the front does not reach this utility")
+    return Cell(number(one.loss), interval(one.interval))
 
 
 def sections(data: ReportData) -> list[tuple[str, list[Key]]]:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import rerankers
-from rerankers._base.errors import InputError
+from rerankers._base.errors import ConfigError, InputError
 from rerankers._base.streams import SAMPLER_VERSION
 from rerankers.policies import GradeShuffle, Mixture, PlackettLuce, Policy
 from rerankers.policies.label_shuffle import LabelShuffle
@@ -204,7 +204,10 @@ def _columns(policy: Policy) -> dict[str, pa.Array]:
         return {"label_chance": to_lists(indptr, policy.chance), "at_least_one": alike}
     if isinstance(policy, Mixture):
         return dict(ranking_lists(policy.rankings))
-    raise ValueError(f"a policy of class {type(policy).__name__} has no stored form")
+    raise ConfigError(
+        f"method: a policy of class {type(policy).__name__} has no stored form; expected one of "
+        "rerankers.policies, for instance Mixture(policy.sample(100, block.seed), block.stream)"
+    )
 
 
 def _policy(table: pa.Table, over: Ragged, stream: NDArray[np.uint64]) -> Policy:

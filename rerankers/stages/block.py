@@ -17,6 +17,7 @@ from rerankers.methods import GROUP_TIERS, answered, check_policy
 from rerankers.methods.belief import logits
 from rerankers.policies import Mixture
 from rerankers.stages.metadata import Stopwatch
+from rerankers.stages.report_shares import Shares, shares_of
 from rerankers.values import Block
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class BlockResult:
         systems whose exposure came from draws, for want of a closed form.
     evidence
         system -> what stands behind its measures of groups.
+    shares
+        Lorenz curves of exposure, for the report.
     """
 
     measures: Mapping[str, pa.Table]
@@ -53,6 +56,7 @@ class BlockResult:
     counts: Mapping[str, int]
     estimated: tuple[str, ...]
     evidence: Mapping[str, Evidence]
+    shares: Shares = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +188,7 @@ def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Seque
         counts=first.counts,
         estimated=tuple(name for name, one in evaluations.items() if one.estimated(one.options.model)),
         evidence=evidence(evaluations, units, measures),
+        shares=shares_of(evaluations),
     )
 
 

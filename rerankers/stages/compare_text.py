@@ -1,86 +1,83 @@
-"""What ``compare`` says: comparison.md, comparison.csv and the sentences on the terminal."""
+"""What ``compare`` says in words: comparison.md, and the sentences on the terminal."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerankers.measures.anchors import PREFIX as ANCHOR
-from rerankers.report.tables import result_tables
-from rerankers.report.text import clean
+from rerankers.report.comparison_markdown import grid, plain
+from rerankers.report.comparison_table import SIGNS
 from rerankers.stages.sweeps import configurations
 from rerankers.stages.trade_offs import DIFFERENCE, GAP_HEADER, HEADER, TradeOffs, share_words
 from rerankers.tracks.placing import Standing, merged
 
 if TYPE_CHECKING:
-    from rerankers.report import ReportData
-    from rerankers.stages.gathered import Gathered, JobResults
+    from rerankers.stages.compare_data import Comparison
+    from rerankers.stages.compare_optimum import Optimum
+    from rerankers.stages.compare_options import TableOptions
+    from rerankers.stages.compare_sections import Compared
+    from rerankers.stages.gathered import JobResults
     from rerankers.tracks.leaderboards import Leaderboard
 
 MAIN_SHARE = 0.9
+CORRECTIONS = {
+    "max_t": "max-T adjusted for all comparisons of the table",
+    "holm": "Holm adjusted for all comparisons of the table",
+    "none": "not corrected for the number of comparisons",
+}
+NAMED = 12
+"""Runs of a tier named in a sentence."""
 
 
-def markdown(
-    report: ReportData,
-    found: Gathered,
-    about: Sequence[str] = (),
-    table: Leaderboard | None = None,
-    placed: Sequence[Standing] = (),
-) -> str:
-    """Return tables of means with intervals, and of the published runs with the placed ones among them.
-
-    ``about`` are sentences that hold for the whole comparison.
-    """
-    lines = ["# Comparison", "", *_about(found), *(f"- {line}" for line in about), ""]
-    tables, notes = result_tables(report)
-    for part in tables:
-        rows = [
-            [system, *(f"{cell.value} {cell.interval}".strip() + _mark(cell.marks) for cell in cells)]
-            for system, cells in part.rows
-        ]
-        lines += [f"## {part.title}", "", *_grid(["system", *(key.label for key in part.columns)], rows), ""]
-    lines += [f"{note.mark}: {note.reason} ({'; '.join(note.places)})" for note in notes]
-    lines += ["", f"In brackets the {report.percent} bootstrap interval of the mean.", ""]
-    if table is not None:
-        rows = [
-            [place, run if published else f"**{run}**", f"{value:.{table.decimals}f}"]
-            for place, run, value, published in merged(table, placed)
-        ]
-        told = [line for line in place_sentences(found, table, placed) if not line.startswith("note: ")]
-        lines += [f"## {table.title}", "", *(f"- {line}" for line in told), ""]
-        lines += [*_grid(["place", "run", f"{table.column} ({table.better} is better)"], rows), ""]
-        lines += [f"Source: {table.source}.", "", *(f"- {caveat}" for caveat in table.caveats), ""]
-    return "\n".join(lines)
+def legend(comparison: Comparison, options: TableOptions) -> list[str]:
+    """Say how to read numbers and marks of the main table."""
+    found, tested = comparison.found, [one.against for one in comparison.parts]
+    percent = f"{100 * found.level:g} %"
+    out = [f"In brackets the {percent} bootstrap interval of the mean over queries."]
+    if any(len(section.runs) > 1 for section in found.sections):
+        out.append("Bold: the best run of a column, those that read the same too.")
+    against = next((one for one in tested if one.rows and one.baseline), None)
+    if against is not None:
+        what = "queries" if against.options.clusters is None else "clusters of queries"
+        within = "; within each collection" if len(found.sections) > 1 else ""
+        out.append(
+            f"{SIGNS['better']} better, {SIGNS['worse']} worse than {against.baseline} ({SIGNS['other']} other than "
+            f"it, where no direction is better): paired sign-flip test over {what}, p ≤ {against.options.alpha:g}, "
+            f"{CORRECTIONS[options.correction]}{within}."
+        )
+    if any(one.best.points for one in comparison.parts):
+        out.append(
+            "A front has the least loss with so much utility, by what is known: the judgments (oracle), the truth "
+            "behind a generated world (true), what methods believe (plug-in)."
+        )
+    return out
 
 
-def comma_separated(found: Gathered, keys: Sequence[str]) -> str:
-    """Return one row a run and measure: run, folder, preset, tier, measure, mean, low, high (empty: no value)."""
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["run", "folder", "preset", "tier", "measure", "mean", "low", "high"])
-    for shown, (job, _) in found.home.items():
-        means, intervals = found.means(shown), found.intervals(shown)
-        for key in keys:
-            if key in means:
-                low, high = intervals.get(key) or (None, None)
-                out.writerow([shown, job.folder.name, job.preset, found.tier(shown), key, means[key], low, high])
-    return text.getvalue()
+def section_sentences(found: Compared) -> list[str]:
+    """Say what each table is made of, a line a collection."""
+    out = []
+    for section in found.sections:
+        presets = dict.fromkeys(job.preset or "no preset" for job in section.jobs)
+        jobs = f"{len(section.jobs):,} {'job' if len(section.jobs) == 1 else 'jobs'}"
+        out.append(
+            f"{section.title or 'collection not named by the jobs'}: {jobs}, {len(section.runs):,} systems, "
+            f"{', '.join(presets)}, {section.queries:,} queries"
+        )
+    return out
 
 
-def tier_sentence(found: Gathered) -> str:
+def tier_sentence(found: Compared) -> str:
     """Return which runs used which information, in one line; anchors without their prefix, each once."""
     by_tier: dict[tuple[bool, str], dict[str, None]] = {}
-    for shown, (_, name) in found.home.items():
-        is_anchor = name.startswith(ANCHOR)
-        by_tier.setdefault((is_anchor, found.tier(shown)), {})[name.removeprefix(ANCHOR) if is_anchor else shown] = None
+    for row in (row for section in found.sections for row in section.rows):
+        name = row.system.removeprefix(ANCHOR) if row.is_anchor else row.name
+        by_tier.setdefault((row.is_anchor, row.tier), {})[name] = None
     alone = sum(not is_anchor for is_anchor, _ in by_tier) == 1  # all runs of one tier need not be named
-    parts = [
-        f"{'anchors ' if is_anchor else ''}{'all runs' if alone and not is_anchor else ', '.join(names)}: {tier}"
-        for (is_anchor, tier), names in sorted(by_tier.items(), key=lambda part: part[0][0])
-    ]
+    parts = []
+    for (is_anchor, tier), names in sorted(by_tier.items(), key=lambda part: part[0][0]):
+        told = ", ".join(list(names)[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+        parts.append(f"{'anchors ' if is_anchor else ''}{'all runs' if alone and not is_anchor else told}: {tier}")
     return f"tiers: {'; '.join(parts)}"
 
 
@@ -97,24 +94,38 @@ def configuration_sentences(jobs: Sequence[JobResults]) -> list[str]:
     ]
 
 
-def place_sentences(found: Gathered, table: Leaderboard | None, placed: Sequence[Standing]) -> list[str]:
+def place_sentences(found: Compared, table: Leaderboard | None, placed: Sequence[Standing]) -> list[str]:
     """Say where runs stand among the published ones, and what to know about that."""
     if table is None:
         return []
     kind = "" if table.status == "official" else " (for orientation, not verified)"
     lines = [f"{table.title}{kind}: {table.column}, {table.better} is better"]
+    rows = {row.name: row for section in found.sections for row in section.rows}
     for one in placed:
-        job, name = found.home[one.run]
-        would = "would be at" if name.startswith(ANCHOR) else "is at"
+        row = rows[one.run]
+        would = "would be at" if row.is_anchor else "is at"
         parts = [f"{one.run} ({one.value:.{table.decimals}f}) {would} place {one.rank} beside {one.of} published runs"]
         parts += [f"behind {', '.join(one.ahead)}"] if one.ahead else []
         parts += [f"level with {', '.join(one.level)}"] if one.level else []
         parts += [f"ahead of {', '.join(one.behind)}"] if one.behind else []
         lines.append("; ".join(parts))
-        missing = job.counts.get(f"run {name}", {}).get("queries_missing_from_run", 0)
+        counts = row.members[0].job.counts
+        missing = counts.get(f"run {row.system}", {}).get("queries_missing_from_run", 0)
         if missing:
             lines.append(f"warning: {one.run} lacks {missing:,} queries, to which the official code gives defaults")
     return [*lines, *(f"note: {caveat}" for caveat in table.caveats)]
+
+
+def place_markdown(found: Compared, table: Leaderboard, placed: Sequence[Standing]) -> list[str]:
+    """Return the published runs of a track with the placed ones among them."""
+    rows = [
+        [place, run if published else f"**{run}**", f"{value:.{table.decimals}f}"]
+        for place, run, value, published in merged(table, placed)
+    ]
+    told = [line for line in place_sentences(found, table, placed) if not line.startswith("note: ")]
+    lines = [f"## {table.title}", "", *(f"- {line}" for line in told), ""]
+    lines += [*grid(["place", "run", f"{table.column} ({table.better} is better)"], rows), ""]
+    return [*lines, f"Source: {table.source}.", "", *(f"- {caveat}" for caveat in table.caveats), ""]
 
 
 def matched_sentences(curves: TradeOffs) -> list[str]:
@@ -125,6 +136,16 @@ def matched_sentences(curves: TradeOffs) -> list[str]:
         for loss, rows in curves.matched.items()
         for row in rows
         if row.share == MAIN_SHARE
+    ]
+
+
+def front_sentences(best: Optimum) -> list[str]:
+    """Say the fronts' losses at 90 % of the static ranking's utility, where no curve stands beside them."""
+    return [
+        f"{found.loss} at {MAIN_SHARE:.0%} of the static utility ({point.utility:.4f}): {found.name} "
+        + ("does not reach it" if point.loss is None else f"{point.loss:.4f} [{point.low:.4f}, {point.high:.4f}]")
+        for found in best.points
+        for point in (found.point,)
     ]
 
 
@@ -144,35 +165,16 @@ def gap_sentences(curves: TradeOffs) -> list[str]:
     ]
 
 
-def curves_markdown(curves: TradeOffs) -> str:
+def curves_markdown(curves: TradeOffs, title: str = "") -> list[str]:
     """Return the section of the curves, nothing without them."""
     if not curves.pictures:
-        return ""
-    lines = ["", "## Trade-off", ""]
+        return []
+    lines = ["", f"## Trade-off{f': {plain(title)}' if title else ''}", ""]
     for picture in curves.pictures:
-        lines += [f"![{picture.title}](figures/{picture.name}.png)", "", clean(picture.caption), ""]
+        lines += [f"![{picture.title}](figures/{picture.name}.png)", "", plain(picture.caption), ""]
     if curves.matched:
-        lines += ["### Loss at matched utility", "", *_grid([*HEADER, *DIFFERENCE], curves.lines()), ""]
+        lines += ["### Loss at matched utility", "", *grid([*HEADER, *DIFFERENCE], curves.lines()), ""]
         lines += ["Differences are paired: both curves on the same resampled queries.", ""]
     if curves.gaps:
-        lines += ["### Distance from the fronts", "", *_grid(GAP_HEADER, curves.gap_lines()), ""]
-    return "\n".join(lines)
-
-
-def _about(found: Gathered) -> list[str]:
-    jobs: dict[Path, JobResults] = {job.folder: job for job, _ in found.home.values()}
-    return [
-        f"- {job.folder.name}: {job.preset or 'no preset'}, {len(job.units):,} queries, tier {job.tier}"
-        for job in jobs.values()
-    ]
-
-
-def _grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(clean(cell).replace("|", "\\|") for cell in cells) + " |"
-
-    return [line(header), line(["---"] * len(header)), *(line(row) for row in rows)]
-
-
-def _mark(marks: str) -> str:
-    return f" ({marks})" if marks else ""
+        lines += ["### Distance from the fronts", "", *grid(GAP_HEADER, curves.gap_lines()), ""]
+    return lines

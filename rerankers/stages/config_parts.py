@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, choose
-from rerankers._conf import build
+from rerankers._conf import ALLOWED, build
 from rerankers.collections import FileGroups
 from rerankers.collections.annotation_groups import AnnotationGroups
 from rerankers.collections.annotations import annotation_form
 from rerankers.labels.groups import LabelFileGroups
 from rerankers.labels.label_records import is_label_file
+from rerankers.measures.own_names import know
+from rerankers.stages.sweep_states import said
 
 if TYPE_CHECKING:
     from rerankers.report import ReportData
@@ -39,7 +41,9 @@ NEEDED = {
 
 def build_part(config: Mapping[str, Any], key: str) -> Any:
     """Return the object of a config group, which must offer what `NEEDED` says."""
-    built = build(config[key], texts(config["allow_targets"]), key)
+    allowed = texts(config["allow_targets"])
+    ALLOWED.set(tuple(allowed))
+    built = build(config[key], allowed, key)
     if not callable(getattr(built, NEEDED[key], None)):
         raise ConfigError(f"{key}: found {type(built).__name__}, which has no {NEEDED[key]}; expected a {key}")
     return built
@@ -50,8 +54,27 @@ def measure_options(config: Mapping[str, Any]) -> MeasureOptions:
     from rerankers.stages.results import MeasureOptions
 
     node = {"_target_": f"{MeasureOptions.__module__}.{MeasureOptions.__qualname__}", **config["measures"]}
+    know_own_measures(config)
     options: MeasureOptions = build(node, where="measures")
     return options
+
+
+def know_own_measures(config: Mapping[str, Any]) -> None:
+    """Make the measures of the user's own that ``measures.own`` describes known by their names, for this job."""
+    know({})
+    nodes = (config["measures"].get("own") if isinstance(config["measures"], Mapping) else None) or {}
+    if not isinstance(nodes, Mapping):
+        raise ConfigError(
+            f"measures.own: found {nodes!r}; expected names with a class each. "
+            "Type: 'measures.own={coverage: {_target_: mypackage.Coverage}}'"
+        )
+    if not nodes:
+        return
+    from rerankers.measures.own import own_definitions
+
+    allowed = texts(config.get("allow_targets", []))
+    made = {str(name): build(node, allowed, f"measures.own.{name}") for name, node in nodes.items()}
+    know(own_definitions(made))
 
 
 def file_groups(node: Mapping[str, Any]) -> FileGroups | AnnotationGroups | LabelFileGroups | None:
@@ -117,10 +140,14 @@ def command_line(command: str, words: Sequence[str]) -> str:
 
 
 def show(report: ReportData, folder: Path, config: Mapping[str, Any], differences: Sequence[str] = ()) -> None:
-    """Print the table of a job, its warnings, and where its report is."""
+    """Print the table of a job, its warnings, and where its report is; in a sweep, all points together are told of."""
+    collected = said.get()
+    if collected is not None:
+        collected += [*(f"differs from the corrected form: {one}" for one in differences), *report.warnings]
+        return
     from rerankers.report import terminal_table
 
-    terminal_table(report, every=config["measures"]["names"] is not None)
+    terminal_table(report, every=bool(config["measures"]["names"] or config["measures"].get("own")))
     if "fitted" in report.summary:
         print(f"fitted: {report.summary['fitted']}")
     for difference in differences:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from rerankers._base.docstrings import first_sentence
 from rerankers.measures.names import parse
 from rerankers.methods.names import NAMES
 from rerankers.stages.definition import Definition, Setting
@@ -59,8 +60,10 @@ def definition_of(
         setting = Setting(target, setting.groups, setting.browsing, beliefs)
     name = name_of_method(method)
     if name is None:
-        kind = type(method).__name__
-        return Definition("unknown", f"What {kind} takes for fair is for its makers to say.")
+        kind = type(method)
+        own = first_sentence(kind)
+        says = f"{kind.__name__} says of itself: {own}. " if own else ""
+        return Definition("unknown", f"{says}What {kind.__name__} takes for fair is for its makers to say.")
     found = WORDS[name](method, setting)
     return found if found.name != "none" or name in UNFITTED else _fitted(found, fit, setting)
 

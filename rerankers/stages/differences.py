@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers._base.errors import choose
-from rerankers.measures.anchors import PREFIX as ANCHOR
-from rerankers.measures.grid import grids
+from rerankers._base.errors import ConfigError, choose
 from rerankers.report.keys import UTILITIES, Key
 from rerankers.stages.difference_options import DifferenceOptions
 from rerankers.stages.measured import chosen_keys, values_of
@@ -24,8 +22,11 @@ from rerankers.stats.permutation import sign_flip_tests
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rerankers.stages.gathered import Gathered
+    from rerankers.measures.grid import Grid
     from rerankers.stats.bootstrap import Interval
+
+MOST = 50_000
+"""Comparisons of one table: more of them would take hours and find nothing after correction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Differences:
         as given.
     left_out
         measure -> queries that some compared run has no finite value of.
+    without
+        measure -> runs that have no value of it at all, and are compared in the others only.
     """
 
     rows: Sequence[Difference]
@@ -82,48 +85,70 @@ class Differences:
     level: float
     options: DifferenceOptions
     left_out: Mapping[str, int]
+    without: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def baseline(self) -> str | None:
+        """The run that others are compared with, None without comparisons."""
+        return self.options.baseline or next((row.baseline for row in self.rows), None)
 
 
-def differences(found: Gathered, options: DifferenceOptions, level: float, resamples: int) -> Differences:
-    """Return the paired differences of the runs that are no anchors; of an anchor only where it is the baseline.
+def differences(
+    values: Mapping[str, Grid], runs: Sequence[str], options: DifferenceOptions, level: float, resamples: int
+) -> Differences:
+    """Return the paired differences of runs; of an anchor only where it is the baseline.
 
     Parameters
     ----------
-    found
-        results side by side.
+    values
+        name -> values of every query and measure; anchors too.
+    runs
+        the names that are no anchors.
     options
-        which comparisons are made.
+        which comparisons are made; without a baseline the first run is it.
     level, resamples
         of the intervals.
 
     Raises
     ------
     ConfigError
-        for a baseline or a measure that is not there.
+        for a baseline or a measure that is not there, and more comparisons than `MOST`.
     InputError, MissingError
         for a file of clusters that is damaged, lacks queries or is not there.
     """
-    pairs = _pairs(list(found.home), options)
-    values = grids(found.table)
+    pairs = _pairs(list(values), runs, options)
     keys = chosen_keys(values, options.measures)
+    if len(pairs) * len(keys) > MOST:
+        raise ConfigError(
+            f"pairs: found {len(pairs):,} pairs of runs in {len(keys)} measures; expected at most {MOST:,} "
+            "comparisons. Type pairs=baseline, or fewer measures: measures=[utility]"
+        )
     runs = list(dict.fromkeys(run for pair in pairs for run in pair))
     if not pairs or not keys:
         return Differences([], True, 0, level, options, {})
     units = sorted(set.intersection(*(set(values[run].units) for run in runs)))
     clusters = None if options.clusters is None else read_clusters(Path(options.clusters), units)
-    columns, named, left_out = [], [], {}
+    columns, named = [], []
+    left_out: dict[str, int] = {}
+    without: dict[str, list[str]] = {}
     for key in keys:
         own = {run: values_of(values[run], key.text, units) for run in runs}
-        missing = np.any([np.isnan(one) for one in own.values()], axis=0)
+        lacking = [run for run, one in own.items() if np.isnan(one).all()]
+        some = [pair for pair in pairs if not {*pair} & {*lacking}]
+        if not some:
+            continue
+        if lacking:
+            without[key.text] = lacking
+        missing = np.any([np.isnan(one) for run, one in own.items() if run not in lacking], axis=0)
         if missing.all():
             continue
         if missing.any():
             left_out[key.text] = int(missing.sum())
-        for run, other in pairs:
+        for run, other in some:
             named.append((key, run, other))
             columns.append(np.where(missing, np.nan, own[run] - own[other]))
     if not columns:
-        return Differences([], True, 0, level, options, left_out)
+        return Differences([], True, 0, level, options, left_out, without)
     table = np.column_stack(columns)
     tests = sign_flip_tests(table, permutations=options.permutations, cluster=clusters)
     intervals = sign_flip_intervals(table, level=level, permutations=options.permutations, cluster=clusters)
@@ -141,12 +166,11 @@ def differences(found: Gathered, options: DifferenceOptions, level: float, resam
         )
         for at, (key, run, other) in enumerate(named)
     ]
-    return Differences(rows, tests.exact, tests.patterns, level, options, left_out)
+    return Differences(rows, tests.exact, tests.patterns, level, options, left_out, without)
 
 
-def _pairs(names: Sequence[str], options: DifferenceOptions) -> list[tuple[str, str]]:
+def _pairs(names: Sequence[str], runs: Sequence[str], options: DifferenceOptions) -> list[tuple[str, str]]:
     """Return (run, what it is compared with)."""
-    runs = [name for name in names if not name.startswith(ANCHOR)]
     baseline = options.baseline if options.baseline is not None else next(iter(runs), None)
     if baseline is None:
         return []

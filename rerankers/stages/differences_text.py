@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from rerankers.report.comparison_markdown import grid, plain
+from rerankers.report.comparison_table import Column, Line, Part, Sheet, Value, decimals_of
 from rerankers.report.text import clean, interval, number
 from rerankers.stats.paired import FEW_UNITS
 
@@ -52,12 +54,18 @@ def heading(found: Differences) -> str:
     return f"differences, paired over {span} {what}; {len(found.rows)} comparisons, {how} sign patterns"
 
 
+def _sentence(found: Differences) -> str:
+    told = heading(found)
+    return told[0].upper() + told[1:]
+
+
 def sentences(found: Differences) -> list[str]:
     """Return what limits the table."""
     out = [
         f"note: {key}: {count:,} queries without a value in some compared run are left out of all of them"
         for key, count in found.left_out.items()
     ]
+    out += [f"note: {key}: no value of {', '.join(runs)}" for key, runs in found.without.items()]
     fewest = min((row.units for row in found.rows), default=FEW_UNITS)
     if fewest < FEW_UNITS:
         what = "queries" if found.options.clusters is None else "clusters"
@@ -68,42 +76,80 @@ def sentences(found: Differences) -> list[str]:
     return out
 
 
-def markdown(found: Differences) -> list[str]:
+def markdown(found: Differences, title: str = "Differences") -> list[str]:
     """Return the section of comparison.md, no lines without comparisons."""
     if not found.rows:
         return []
-    header = list(_header(found))
+    out = ["", f"## {title}", "", f"{_sentence(found)}.", ""]
+    rows = [_cells(row, found) for row in found.rows]
+    out += grid(_header(found), [[measure, plain(run), plain(other), *rest] for measure, run, other, *rest in rows])
+    return [*out, "", *_explained(found), "", *(f"- {sentence}" for sentence in sentences(found)), ""]
 
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(clean(cell).replace("|", "\\|") for cell in cells) + " |"
 
-    told = heading(found)
-    out = ["", "## Differences", "", told[0].upper() + told[1:] + ".", "", line(header), line(["---"] * len(header))]
-    out += [line(_cells(row, found)) for row in found.rows]
-    out += [
-        "",
-        f"In brackets the {found.level:.0%} interval: the differences that the sign-flip test does not reject. p: that",
-        "test of one comparison; max-T p: adjusted for all comparisons of this table, with their dependence; Holm p:",
-        "adjusted without it. The test takes differences for as likely to be d as -d where systems are equal.",
+def _explained(found: Differences) -> list[str]:
+    out = [
+        f"In brackets the {found.level:.0%} interval: the differences that the sign-flip test does not reject. p: that "
+        "test of one comparison; max-T p: adjusted for all comparisons of this table, with their dependence; Holm p: "
+        "adjusted without it. The test takes differences for as likely to be d as -d where systems are equal."
     ]
     if found.options.margin is not None:
-        out += [
+        out.append(
             f"Same: both one-sided t tests against a margin of {found.options.margin:g} reject at "
             f"{found.options.alpha:g}."
-        ]
-    return [*out, "", *(f"- {sentence}" for sentence in sentences(found)), ""]
+        )
+    return out
 
 
-def comma_separated(found: Differences) -> str:
-    """Return one row a comparison in full precision, empty where there is no value."""
+def sheet(
+    found: Differences, title: str = "Differences", decimals: int | None = None, slug: str = "differences"
+) -> Sheet | None:
+    """Return the comparisons as a table, measure after measure; None without any."""
+    if not found.rows:
+        return None
+    body, spans = [], []
+    one_baseline = len({row.baseline for row in found.rows}) == 1
+    head = f"minus {found.rows[0].baseline}" if one_baseline else "run minus baseline"
+    for text in dict.fromkeys(row.key.text for row in found.rows):
+        lines = []
+        for row in found.rows:
+            if row.key.text == text:
+                spans.append(Value(row.interval.mean, row.interval.low, row.interval.high))
+                p = [_p(row.p), _p(row.max_t), _p(row.holm)]
+                same = list(_same(row.same)) if found.options.margin is not None else []
+                name = row.run if one_baseline else f"{row.run} − {row.baseline}"
+                lines.append(Line(name, [spans[-1], *p, *same]))
+        body.append(Part(text, lines))
+    columns = [Column("difference", "", decimals_of(spans) if decimals is None else decimals)]
+    columns += [Column(name) for name in _header(found)[5:]]
+    return Sheet(
+        title,
+        head,
+        columns,
+        body,
+        [f"{_sentence(found)}.", *_explained(found), *sentences(found)],
+        slug,
+    )
+
+
+def comma_separated(parts: Sequence[tuple[str, Differences]]) -> str:
+    """Return one row a collection and comparison in full precision, empty where there is no value."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
-    out.writerow(CSV_HEADER)
-    for row in found.rows:
+    out.writerow(("collection", *CSV_HEADER))
+    for title, row, margin in ((title, row, found.options.margin) for title, found in parts for row in found.rows):
         one, two = row.same, row.same_drawn
         out.writerow(
-            [row.key.text, row.run, row.baseline, row.interval.mean, row.interval.low, row.interval.high, row.units]
-            + [row.p, row.max_t, row.holm, found.options.margin if one is not None else None]
+            [
+                title,
+                row.key.text,
+                row.run,
+                row.baseline,
+                row.interval.mean,
+                row.interval.low,
+                row.interval.high,
+                row.units,
+            ]
+            + [row.p, row.max_t, row.holm, margin if one is not None else None]
             + ([None] * 4 if one is None else [one.not_lower, one.not_higher, one.p, one.equivalent])
             + ([None] * 2 if two is None else [two.p, two.equivalent])
         )

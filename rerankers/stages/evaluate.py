@@ -22,6 +22,7 @@ from rerankers.runs import read_run
 from rerankers.stages.block import BlockResult, collect
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
+from rerankers.stages.report_run import told_of_evaluate
 from rerankers.stages.results import Account, MeasureOptions, Results, check_max_grade, publish
 from rerankers.values import Candidates, GroupAlignment, Ids, Judgments, Ragged, Rankings, outer_join
 from rerankers.values.qrels import read_qrels
@@ -95,6 +96,8 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
         for block in steps(_blocks(judged, options, job.measures), "measures", "block"):
             results.add(block)
         watch.lap("measure")
+        told = told_of_evaluate(job, judged, _pool(list(judged.runs.values())), options, staging)
+        watch.lap("fronts")
         names = ", ".join(runs)
         account = Account(
             title=f"{names} judged by {job.qrels.name}",
@@ -113,6 +116,7 @@ def evaluate(job: EvaluateJob, folder: Path) -> ReportData:
             config=job.config,
             command=job.command,
             data={"qrels": job.qrels.name, "runs": list(runs)},
+            told=told,
         )
         with busy("intervals and report"):
             return publish(staging, results, account, job.measures, options, watch)

@@ -33,7 +33,7 @@ _BOTH = "browsing groups measures paths samples seed universe output"
 RUN_KEYS = frozenset(
     f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger fit predicted".split()
 )
-EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets".split())
+EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets allow_targets".split())
 
 
 def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str], name: str) -> None:
@@ -51,7 +51,7 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         the chosen method's name.
     """
     _no_preset(config)
-    check_keys(config, RUN_KEYS)
+    check_keys({key: value for key, value in config.items() if key != "optimise"}, RUN_KEYS)
 
     whole = config
     model, config = _without_model(config)
@@ -106,7 +106,7 @@ def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequenc
         groups=file_groups(config["groups"]),
         missing_query=str(config["missing_query"]),
         universe=str(config["universe"]),
-        browsing=build(config["browsing"], where="browsing"),
+        browsing=build_part(config, "browsing"),
         measures=measure_options(config),
         samples=whole_number(config, "samples"),
         seed=whole_number(config, "seed"),

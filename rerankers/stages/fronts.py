@@ -15,8 +15,9 @@ from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.names import parse_many
 from rerankers.measures.plan import plan
 from rerankers.measures.universe import Universe
-from rerankers.methods.fronts import WEIGHTS, Judge
+from rerankers.methods.fronts import Judge
 from rerankers.methods.pareto_optimal import ParetoOptimal
+from rerankers.stages.front_effort import FULL, MOST_SECONDS, QUICK, Effort, seconds_of
 from rerankers.stats.trade_off import Curve
 from rerankers.values import Block, Relevance, outer_join
 
@@ -35,9 +36,8 @@ SCHEMA = pa.schema(
 )  # fmt: skip
 """A front's policies are told apart by the weight of utility that they are best for."""
 UTILITY = "utility"
-
-
-TOLERANCE = 1e-6
+PARTS = ("EEL", "EED", "EER")
+"""What is measured of a front besides utility, with ``group_`` before it for groups."""
 
 Fronts = Mapping[str, Mapping[float, Mapping[str, Mapping[str, float]]]]
 """Name -> weight of utility -> measure -> query id -> value."""
@@ -64,7 +64,34 @@ class Scene:
     options: Options
 
 
-def fronts_of(scene: Scene, truth: NDArray[np.float64] | None) -> Fronts:
+def fronts_asked(scene: Scene, truth: NDArray[np.float64] | None, wanted: bool | str) -> tuple[Fronts, str]:
+    """Return the fronts that a job is to have, none of them or all, and a sentence on how, or why not.
+
+    Parameters
+    ----------
+    scene, truth
+        as `fronts_of`.
+    wanted
+        the option ``measures.fronts``: true, false, or ``auto`` for fronts that take no more than some seconds.
+    """
+    if wanted is False:
+        return {}, "Not computed: measures.fronts=false."
+    if not len(scene.block.candidates):
+        return {}, "Not computed: no judged query has candidates."
+    if wanted is True:
+        return fronts_of(scene, truth), ""
+    seconds = seconds_of(scene, truth is not None)
+    if seconds is None:
+        return {}, "Not computed: under this browsing model the best ranking is not known exactly."
+    if seconds > MOST_SECONDS:
+        return {}, f"Not computed, since they would take about {seconds:.0f} s: measures.fronts=true asks for them."
+    return fronts_of(scene, truth, QUICK), (
+        f"Computed at {len(QUICK.weights)} weights of utility and to a tolerance of {QUICK.tolerance:g}; "
+        "measures.fronts=true takes more weights and a smaller tolerance."
+    )
+
+
+def fronts_of(scene: Scene, truth: NDArray[np.float64] | None, effort: Effort = FULL) -> Fronts:
     """Return the plug-in front of a job's beliefs, that of the truth and the oracle's, for documents and for groups.
 
     A point is the policy that is best, for one weight of utility, by what is believed; its values are what the
@@ -76,26 +103,29 @@ def fronts_of(scene: Scene, truth: NDArray[np.float64] | None) -> Fronts:
     ----------
     truth
         float64 (nnz,), the probabilities that the grades were drawn with; None where nobody knows them.
+    effort
+        how closely they are computed.
     """
     beliefs = {}
     if scene.block.relevance.probability is not None:
         beliefs["plug-in front"] = Relevance(scene.block.relevance.probability, "probability", "model")
     if truth is not None:
         beliefs["true front"] = Relevance(truth, "probability", "truth")
-    aims = {"documents": ("EEL", ParetoOptimal(tolerance=TOLERANCE))}
+    documents = ParetoOptimal(tolerance=effort.tolerance, max_iterations=effort.max_iterations)
+    aims = {"documents": ("", documents)}
     if len(scene.groups) == 1:
-        aims["groups"] = ("group_EEL", ParetoOptimal(individual=0.0, group=1.0, tolerance=TOLERANCE))
+        aims["groups"] = ("group_", replace(documents, individual=0.0, group=1.0))
     found = {
         f"{name}, {whose}": _points(
-            scene, _best(replace(scene.block, estimates=one, groups=scene.groups), method), loss
+            scene, _best(replace(scene.block, estimates=one, groups=scene.groups), method), level, effort
         )
         for name, one in beliefs.items()
-        for whose, (loss, method) in aims.items()
+        for whose, (level, method) in aims.items()
     }
     judge = _oracle(scene)
     return found | {
-        f"oracle front, {whose}": _points(scene, _knowing(judge, method), loss)
-        for whose, (loss, method) in aims.items()
+        f"oracle front, {whose}": _points(scene, _knowing(judge, method), level, effort)
+        for whose, (level, method) in aims.items()
     }
 
 
@@ -149,12 +179,12 @@ def truth_of(collection: Collection, over: Ragged) -> NDArray[np.float64] | None
 
 
 def _points(
-    scene: Scene, policy: Callable[[float], Policy], loss: str
+    scene: Scene, policy: Callable[[float], Policy], level: str, effort: Effort
 ) -> Mapping[float, Mapping[str, Mapping[str, float]]]:
-    measures = parse_many([UTILITY, loss])
+    measures = parse_many([UTILITY, *(f"{level}{part}" for part in PARTS)])
     keys = plan(measures, list(scene.groups))
     points = {}
-    for weight in WEIGHTS:
+    for weight in effort.weights:
         evaluation = Evaluation(policy(weight), scene.judgments, scene.groups, scene.options)
         points[weight] = {
             key: dict(zip(scene.units, measure.per_unit(evaluation).value.tolist(), strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,14 @@ from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.measures.anchors import PREFIX as ANCHOR
 from rerankers.measures.summary import JSON_FILE, PARQUET_FILE
 from rerankers.measures.table import SCHEMA, concat
+from rerankers.report.keys import learn
+from rerankers.stages.compare_alike import ASPECTS as ASPECTS
+from rerankers.stages.compare_alike import check_alike
 
 if TYPE_CHECKING:
     from rerankers.report.data import Interval
 
 PARTS = ("preset", "options", "runs", "tier", "counts")
-ESTIMATION = ("seed", "samples", "confidence", "resamples", "exposure", "exposure_from_draws")
-BESIDE = frozenset({*ESTIMATION, "name", "differences_from_the_corrected_form"})
-"""Options that may differ: how numbers were estimated, or words that say nothing about what is measured."""
-OF_GROUPS = ("unknown", "mixed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +35,7 @@ class JobResults:
     preset, tier, options, counts
         as in ``measures.json``.
     runs
-        name -> ``mean``, ``interval``, ``per_query``.
+        name -> ``mean``, ``interval`` and what else there is but ``per_query``, which ``table`` holds.
     table
         the rows of ``measures.parquet``.
     """
@@ -99,7 +98,16 @@ def read_results(folder: Path) -> JobResults:
     if damage is not None:
         raise InputError.one(str(summary), damage, "the results of one job")
     tier = found["tier"] or "unknown"
-    return JobResults(folder, found["preset"], tier, found["options"], found["counts"], found["runs"], table)
+    learn(_own_measures(found["options"]))
+    runs = {name: {part: run[part] for part in run if part != "per_query"} for name, run in found["runs"].items()}
+    return JobResults(folder, found["preset"], tier, found["options"], found["counts"], runs, table)
+
+
+def _own_measures(options: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """Return what a job says of measures of the user's own, whose classes need not be here."""
+    told = options.get("own_measures")
+    found = told.items() if isinstance(told, Mapping) else ()
+    return {name: words for name, words in found if isinstance(words, Mapping)}
 
 
 def _damage(found: Mapping[str, Any]) -> str | None:
@@ -168,15 +176,6 @@ def tier_of_system(tier: str, name: str) -> str:
     return ANCHOR_TIERS.get(name.removeprefix(ANCHOR), tier) if name.startswith(ANCHOR) else tier
 
 
-ASPECTS: Mapping[str, Callable[[JobResults], Any]] = {
-    "preset": lambda job: job.preset or "no preset",
-    "tier": lambda job: job.tier,
-    "options": lambda job: _measured(job.options),
-    "queries": lambda job: (job.units, job.collection),
-}
-"""What results must have in common, unless ``mix`` names it."""
-
-
 def gather(jobs: Sequence[JobResults], mix: Sequence[str] = ()) -> Gathered:
     """Put the results of jobs side by side.
 
@@ -192,14 +191,7 @@ def gather(jobs: Sequence[JobResults], mix: Sequence[str] = ()) -> Gathered:
     ConfigError
         where they differ in another aspect, or two runs of one name come from folders of one name.
     """
-    for aspect, of in ASPECTS.items():
-        for job in jobs[1:]:
-            difference = None if aspect in mix else _difference(aspect, of(jobs[0]), of(job))
-            if difference is not None:
-                raise ConfigError(
-                    f"{job.folder} and {jobs[0].folder}: {difference}: their numbers are not comparable. To show them "
-                    f"in one table all the same: mix=[{aspect}]"
-                )
+    check_alike(jobs, mix)
     home: dict[str, tuple[JobResults, str]] = {}
     for job in jobs:
         for name in job.runs:
@@ -210,29 +202,6 @@ def gather(jobs: Sequence[JobResults], mix: Sequence[str] = ()) -> Gathered:
                 raise ConfigError(f"results: two runs are called {shown!r}; rename one of the folders {job.folder}")
             home[shown] = (job, name)
     return Gathered(home, concat(_renamed(job, name, shown) for shown, (job, name) in home.items()))
-
-
-def _measured(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that decide what a number means."""
-    groups = options.get("groups")
-    of_groups = groups if isinstance(groups, Mapping) else {}
-    found = {key: value for key, value in options.items() if key not in BESIDE and key != "groups"}
-    return found | {f"groups.{key}": of_groups[key] for key in OF_GROUPS if key in of_groups}
-
-
-def _difference(aspect: str, one: Any, two: Any) -> str | None:
-    """Say in what two jobs differ, None where they do not; options that only one of them has do not count."""
-    if aspect == "options":
-        for key in one:
-            if key in two and one[key] != two[key]:
-                return f"option {key} is {two[key]} and {one[key]}"
-        return None
-    if aspect == "queries":
-        (units, collection), (others, other) = one, two
-        if units != others:
-            return f"{len(others):,} and {len(units):,} other queries"
-        return "other test collections" if collection and other and collection != other else None
-    return None if one == two else f"{aspect} is {two} and {one}"
 
 
 def _shown(name: str, job: JobResults, jobs: Sequence[JobResults]) -> str:

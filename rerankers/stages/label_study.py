@@ -15,7 +15,7 @@ from rerankers._base.logs import log_to
 from rerankers._base.progress import busy
 from rerankers._conf import build
 from rerankers.measures.unknown_labels import MEASURES
-from rerankers.stages.config_parts import check_keys, command_line, file_groups, texts, whole_number
+from rerankers.stages.config_parts import build_part, check_keys, command_line, file_groups, texts, whole_number
 from rerankers.stages.evaluate import EvaluateJob
 from rerankers.stages.label_inputs import LabelledRuns, runs_of_job, runs_of_preset
 from rerankers.stages.label_options import BoundsOptions, ConfusionOptions, DesignOptions, FlipOptions
@@ -36,7 +36,7 @@ OPTIONS: Mapping[str, Any] = {
 }
 """Study -> its options, which are a section of the config."""
 _FILES = ("run", "qrels", "groups", "missing_query", "universe", "browsing", "measure", "seed", "output")
-KEYS = frozenset([*_FILES, "study", *OPTIONS])
+KEYS = frozenset([*_FILES, "study", "allow_targets", *OPTIONS])
 
 
 def labels_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str]) -> None:
@@ -144,7 +144,7 @@ def _source(config: Mapping[str, Any]) -> LabelledRuns:
         groups=aligned,
         missing_query=str(config["missing_query"]),
         universe=str(config["universe"]),
-        browsing=build(config["browsing"], where="browsing"),
+        browsing=build_part(config, "browsing"),
         measures=MeasureOptions(),
         samples=1,  # anchors, which are not looked at here
         seed=0,

@@ -11,7 +11,7 @@ from rerankers._base.files import write_text
 from rerankers._base.logs import log_to
 from rerankers._base.progress import busy
 from rerankers.measures.axioms import check_axioms
-from rerankers.stages.config_parts import file_groups, texts, whole_number
+from rerankers.stages.config_parts import file_groups, know_own_measures, texts, whole_number
 from rerankers.stages.meta_agreement import summarise
 from rerankers.stages.meta_grid import AXES, Grid, measure_all, ways_of
 from rerankers.stages.meta_systems import (
@@ -26,8 +26,20 @@ from rerankers.stages.meta_systems import (
 from rerankers.stages.meta_text import markdown, printed
 from rerankers.stages.validate import known_keys, one_path
 
-KEYS = ("results", "qrels", "groups", "attribute", "measures", "grid", "level", "samples", "axioms", "output")
-PARTS = {"groups": ("path", "mixed", "order"), "measures": ("names",), "grid": AXES}
+KEYS = (
+    "results",
+    "qrels",
+    "groups",
+    "attribute",
+    "measures",
+    "grid",
+    "level",
+    "samples",
+    "axioms",
+    "allow_targets",
+    "output",
+)
+PARTS = {"groups": ("path", "mixed", "order"), "measures": ("names", "own"), "grid": AXES}
 JSON_FILE, TEXT_FILE = "meta.json", "meta.md"
 
 
@@ -47,6 +59,7 @@ def meta_from_config(config: Mapping[str, Any]) -> None:
     output = one_path(config, "output")
     if output is not None and output.is_file():
         raise ConfigError(f"output: found the file {output}; expected a folder. Type: output=DIR")
+    know_own_measures(config)
     names, asked = texts(config["measures"]["names"]), config["grid"]
     grid = Grid(
         texts(asked["browsing"]),

@@ -14,7 +14,7 @@ from rerankers.exposure.browsing import TopKSet
 from rerankers.measures.browse import WORDS
 from rerankers.measures.definition import Value
 from rerankers.measures.direction import direction
-from rerankers.measures.group_measure import GroupMeasure
+from rerankers.measures.group_measure import is_of_groups
 from rerankers.measures.names import Measure, definition, parse
 from rerankers.measures.plan import GROUP
 from rerankers.stages.meta_systems import BETWEEN, System
@@ -106,10 +106,10 @@ def ways_of(texts: Sequence[str], grid: Grid, attribute: str | None) -> list[Way
 def _ways(text: str, grid: Grid, attribute: str | None) -> list[Way]:
     asked = parse(text)
     name = asked.name.removeprefix(GROUP) if asked.name.startswith(GROUP) else asked.name
-    kind = definition(name)
+    kind = asked.kind if name == asked.name else definition(name)
     known = {parameter.name: parameter for parameter in kind.parameters}
     given = dict(asked.params)
-    grouped = name != asked.name or issubclass(kind, GroupMeasure) or "group" in given
+    grouped = name != asked.name or is_of_groups(kind) or "group" in given
     if grouped and attribute is None:
         raise ConfigError(f"measures: found {text}, although there are no groups; expected measures of documents")
     models: list[dict[str, Any]] = [{}]

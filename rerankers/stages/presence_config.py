@@ -12,7 +12,15 @@ import yaml
 
 from rerankers._base.errors import ConfigError
 from rerankers._base.files import write_text
-from rerankers.stages.config_parts import build_part, cache_folder, check_keys, command_line, texts, whole_number
+from rerankers.stages.config_parts import (
+    build_part,
+    cache_folder,
+    check_keys,
+    command_line,
+    know_own_measures,
+    texts,
+    whole_number,
+)
 from rerankers.stages.metadata import Stopwatch, write_metadata
 from rerankers.stages.output import claimed
 from rerankers.stages.presence import PresenceJob, presence
@@ -69,6 +77,7 @@ def _job(config: Mapping[str, Any]) -> PresenceJob:
     grid: dict[str, Any] = {
         key: _number(key, config[key]) if key == "tilt_temperature" else _numbers(key, config[key]) for key in OF_GRID
     }
+    know_own_measures(config)
     named = config["measures"].get("names") if isinstance(config["measures"], Mapping) else config["measures"]
     return PresenceJob(
         collection=part("collection"),

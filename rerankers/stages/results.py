@@ -15,14 +15,19 @@ from rerankers._base.files import write_text
 from rerankers.measures.evidence import together
 from rerankers.measures.group_exposure import GroupRows, group_table
 from rerankers.measures.names import Measure, parse_many
+from rerankers.measures.own_names import KNOWN
 from rerankers.measures.plan import PLACEBOS, chosen_measures
 from rerankers.measures.summary import summarise, write_results
 from rerankers.measures.table import concat
-from rerankers.report import ReportData, write_report
-from rerankers.report.loss_parts import loss_parts
+from rerankers.report import write_report
+from rerankers.report.keys import learn
 from rerankers.stages.block import add_counts
-from rerankers.stages.metadata import Stopwatch, versions, write_metadata
-from rerankers.stages.warnings import warnings_of
+from rerankers.stages.front_effort import AUTO, check_fronts
+from rerankers.stages.job_report import Account as Account
+from rerankers.stages.job_report import report_of
+from rerankers.stages.metadata import Stopwatch, write_metadata
+from rerankers.stages.report_shares import Shares, share_curves
+from rerankers.stages.sweep_value import tuning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +35,8 @@ if TYPE_CHECKING:
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Options
     from rerankers.measures.evidence import Evidence
-    from rerankers.report import Picture, PlainTable
+    from rerankers.report import ReportData
+    from rerankers.report.extras import ShareCurve
     from rerankers.stages.block import BlockResult
     from rerankers.values import Judgments
 
@@ -51,21 +57,26 @@ class MeasureOptions:
     exposure
         ``auto``: exact where the policy has a closed form, else from draws; ``draws``: always from draws.
     fronts
-        whether the best trade-offs are computed as well, see `rerankers.stages.fronts`.
+        whether the best trade-offs are computed as well, see `rerankers.stages.fronts`: true, false, or ``auto``: where
+        that takes no more than some seconds (`rerankers.stages.front_effort`).
     confidence, resamples
         of the bootstrap intervals over queries.
     placebo, permutations
         which measures of groups bring placebo and excess along (`with_placebos`); draws of shuffled labels, 0 or more.
+    own
+        name -> ``_target_`` and options of measures of the user's own, which the job has made known
+        (`rerankers.measures.own_names.know`); without ``names`` they are measured besides the usual ones.
     """
 
     names: list[str] | None = None
     cutoff: int | None = None
     exposure: str = "auto"
-    fronts: bool = False
+    fronts: bool | str = AUTO
     confidence: float = 0.95
     resamples: int = 2000
     placebo: str = "all"
     permutations: int = 200
+    own: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.names is not None and not self.names:
@@ -73,6 +84,7 @@ class MeasureOptions:
         parse_many(self.names or [])  # wrong names are known before any work is done
         choose("measures.exposure", self.exposure, EXPOSURES)
         choose("measures.placebo", self.placebo, PLACEBOS)
+        check_fronts(self.fronts)
         if self.permutations < 0:
             raise ConfigError(f"measures.permutations: found {self.permutations}; expected 0 or more")
         if self.cutoff is not None and self.cutoff < 1:
@@ -84,7 +96,11 @@ class MeasureOptions:
 
     def chosen(self, attributes: Sequence[str]) -> tuple[Measure, ...]:
         """Return the measures; by default those of groups only where there are attributes."""
-        return chosen_measures(self.names, attributes, self.placebo)
+        chosen = chosen_measures(self.names, attributes, self.placebo)
+        if self.names is not None or not self.own:
+            return chosen
+        own = chosen_measures(list(self.own), attributes, self.placebo)
+        return (*chosen, *(one for one in own if attributes or not one.depends_on_groups))
 
 
 def check_max_grade(browsing: BrowsingModel, judgments: Judgments) -> None:
@@ -104,6 +120,7 @@ class Results:
     estimated: set[str] = field(default_factory=set)
     of_method: list[Mapping[str, int]] = field(default_factory=list)
     block_evidence: list[Mapping[str, Evidence]] = field(default_factory=list)
+    block_shares: list[Shares] = field(default_factory=list)
 
     def add_counts(self, counts: Mapping[str, int]) -> None:
         """Take in what the method counted in a block."""
@@ -121,6 +138,7 @@ class Results:
         self.block_counts.append(block.counts)
         self.estimated.update(block.estimated)
         self.block_evidence.append(block.evidence)
+        self.block_shares.append(block.shares)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -139,42 +157,14 @@ class Results:
         return together(self.block_evidence)
 
     @property
+    def share_curves(self) -> dict[str, list[ShareCurve]]:
+        """Lorenz curves, means over the judged queries; see `rerankers.stages.report_shares`."""
+        return share_curves(self.block_shares)
+
+    @property
     def group_exposure(self) -> pa.Table:
         """Exposure and target of every group, means over the judged queries."""
         return group_table(self.groups)
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What a job says about itself, in the report and in the metadata.
-
-    Attributes
-    ----------
-    title, summary
-        for the report.
-    tier
-        the information tier of the judged systems.
-    counts
-        part of the job -> what it counted.
-    config, command, data
-        the resolved config, what repeats the job, and the section "data" of the metadata.
-    warnings, single
-        sentences about the input; the systems that show one ranking a query.
-    tables, pictures
-        that the report shows besides those of every report.
-    """
-
-    title: str
-    summary: Mapping[str, str]
-    tier: str
-    counts: Mapping[str, Mapping[str, int]]
-    config: Mapping[str, Any]
-    command: str
-    data: Mapping[str, Any]
-    warnings: Sequence[str] = ()
-    single: Sequence[str] = ()
-    tables: Sequence[PlainTable] = ()
-    pictures: Sequence[Picture] = ()
 
 
 def publish(
@@ -186,7 +176,7 @@ def publish(
     watch: Stopwatch,
 ) -> ReportData:
     """Write every file but the runs into ``folder`` and return what the report shows."""
-    table, group_exposure = results.measures, results.group_exposure
+    table = results.measures
     stated = {
         "browsing": str(options.model),
         "universe": options.universe,
@@ -200,6 +190,12 @@ def publish(
         "permutations": options.permutations,
         "groups": account.config.get("groups"),
     }
+    if measures.own:
+        from rerankers.measures.own import told
+
+        own = told(KNOWN)
+        stated |= {"own_measures": own}
+        learn(own)
     summary = summarise(
         table,
         options=stated,
@@ -212,25 +208,7 @@ def publish(
     )
     write_results(folder, table, summary)
     watch.lap("summary")
-    report = ReportData(
-        title=account.title,
-        summary={
-            **account.summary,
-            "exposure": _exposure_words(results.estimated, options),
-            "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
-        },
-        options=account.config,
-        tier=account.tier,
-        counts=summary["counts"],
-        warnings=[*account.warnings, *warnings_of(table, summary, account.single)],
-        measures=table,
-        means={name: one["mean"] for name, one in summary["runs"].items()},
-        intervals={name: one["interval"] for name, one in summary["runs"].items()},
-        group_exposure=group_exposure,
-        confidence=measures.confidence,
-        tables=[*loss_parts(summary["runs"]), *account.tables],
-        pictures=account.pictures,
-    )
+    report = report_of(results, account, measures, options, watch, table, summary)
     for warning in report.warnings:
         logger.warning("%s", warning)
     write_report(folder, report)
@@ -240,15 +218,10 @@ def publish(
         folder,
         command=account.command,
         method={"name": account.title, "tier": account.tier, "options": stated}
-        | {key: words for key, words in account.summary.items() if key == "fairness"},
+        | {key: words for key, words in account.summary.items() if key == "fairness"}
+        | tuning(account.config),
         data=account.data,
         goal={"evaluation": {"reported measures": list(report.keys), "interval": "studentized bootstrap over queries"}},
         seconds=watch.seconds,
     )
     return report
-
-
-def _exposure_words(estimated: set[str], options: Options) -> str:
-    if not estimated:
-        return "exact (closed form) for every system"
-    return f"estimated from {options.samples} draws for {', '.join(sorted(estimated))}; exact for the others"

@@ -24,10 +24,10 @@ from rerankers.stages.block import RerankBlock
 from rerankers.stages.fit import FILE as FIT_FILE
 from rerankers.stages.fit import fit_method, fit_words
 from rerankers.stages.fit_spec import NoFit
-from rerankers.stages.fronts import fronts_of, scene_of_pool, truth_of, write_fronts
 from rerankers.stages.ground import judging, prepare
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
+from rerankers.stages.report_run import told_of_run
 from rerankers.stages.results import Account, MeasureOptions, Results, publish
 from rerankers.stages.run_account import (
     quality_of,
@@ -131,10 +131,8 @@ def run(job: RunJob, folder: Path) -> ReportData:
         quality = quality_of(job, pool)
         if quality is not None:
             write_text(staging / "relevance.json", quality.json)
-        if job.measures.fronts:
-            truth = truth_of(known, retrieved.candidates)
-            write_fronts(staging, fronts_of(*scene_of_pool(pool, judging(job, pool), truth)))
-            watch.lap("fronts")
+        told = told_of_run(job, ground, collection, outcome, staging)
+        watch.lap("fronts")
         account = Account(
             title=f"{job.name} on {collection.name}",
             summary=summary_of(job, collection, pool, estimates, asked, outcome) | fit_words(job.fit, fitted),
@@ -166,6 +164,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
             },
             tables=() if quality is None else quality.tables,
             pictures=() if quality is None else quality.pictures,
+            told=told,
         )
         with busy("intervals and report"):
             return publish(staging, results, account, job.measures, judging(job, pool), watch)

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
-from rerankers._base.errors import InputError
 from rerankers.measures.anchors import PREFIX as ANCHOR
 from rerankers.measures.summary import JSON_FILE
+from rerankers.stages.compare_configs import REPEATED, lasting_options, options_of
 from rerankers.stats.trade_off import Curve
 
 if TYPE_CHECKING:
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
     from rerankers.stages.gathered import JobResults
 
 UTILITY = "utility"
-REPEATED = ("seed",)
-"""Options that make repetitions, not other policies: queries are averaged over them."""
-NO_MATTER = ("output", "paths", "execution", "measures")
-MODEL = "method.model"
 LEAST = 3  # points of a curve
 
 
@@ -82,7 +77,7 @@ def families(jobs: Sequence[JobResults]) -> list[Family]:
     InputError
         for a config that cannot be read.
     """
-    options = {job.folder: _options(job.folder) for job in jobs}
+    options = {job.folder: options_of(job.folder) for job in jobs}
     found = []
     for system in dict.fromkeys(name for job in jobs for name in job.runs if not name.startswith(ANCHOR)):
         own = [job for job in jobs if system in job.runs]
@@ -117,7 +112,7 @@ def repetitions(jobs: Sequence[JobResults]) -> dict[str, list[tuple[JobResults, 
     """
     found: dict[tuple[object, ...], list[tuple[JobResults, str]]] = {}
     for job in jobs:
-        options = _lasting(_options(job.folder))
+        options = lasting_options(options_of(job.folder))
         for name in job.runs:
             if not name.startswith(ANCHOR):
                 told: tuple[object, ...] = tuple(sorted((key, str(value)) for key, value in options.items()))
@@ -138,16 +133,6 @@ def configurations(jobs: Sequence[JobResults]) -> list[int]:
         units = homes[0][0].units
         counted[units] = counted.get(units, 0) + 1
     return list(counted.values())
-
-
-def _lasting(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options without seeds, a model's folder replaced by what the model was trained with."""
-    kept = {key: value for key, value in options.items() if key not in REPEATED}
-    model = kept.get(MODEL)
-    if isinstance(model, str) and (trained := _lasting(_options(Path(model)))):
-        del kept[MODEL]
-        kept |= {f"{MODEL}.{key}": value for key, value in trained.items()}
-    return kept
 
 
 def common_units(jobs: Sequence[JobResults]) -> tuple[str, ...]:
@@ -223,27 +208,6 @@ def _values(job: JobResults, system: str, measure: str, units: Sequence[str]) ->
     chosen = table.filter(pc.and_(pc.equal(table["system"], system), pc.equal(table["measure"], measure)))
     known = dict(zip(chosen["unit"].to_pylist(), chosen["value"].to_pylist(), strict=True))
     return np.array([np.nan if known.get(unit) is None else known[unit] for unit in units], dtype=np.float64)
-
-
-def _options(folder: Path) -> dict[str, Any]:
-    """Return the options of a job, flat; none where its folder has no config."""
-    path = folder / "config.yaml"
-    if not path.is_file():
-        return {}
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        found = " ".join(str(error).split())
-        raise InputError.one(str(path), found, "the config that a job writes") from error
-    return {key: value for key, value in _flat(config, "") if key.partition(".")[0] not in NO_MATTER}
-
-
-def _flat(node: Any, prefix: str) -> Iterable[tuple[str, Any]]:
-    if isinstance(node, Mapping):
-        for key, value in node.items():
-            yield from _flat(value, f"{prefix}.{key}" if prefix else str(key))
-    else:
-        yield prefix, str(node) if isinstance(node, list) else node
 
 
 def _natural(path: Path) -> tuple[int, int, str]:

@@ -14,7 +14,7 @@ import numpy as np
 from rerankers.measures.anchors import PREFIX
 from rerankers.report.keys import LOSSES, in_order
 from rerankers.report.text import number
-from rerankers.report.trade_off import ANCHOR, FRONT, SWEEP, Line, Spot, trade_off
+from rerankers.report.trade_off import ANCHOR, FRONT, RUN, SWEEP, Line, Spot, trade_off
 from rerankers.stages.fronts import read_fronts
 from rerankers.stages.sweeps import UTILITY, common_units, families, reference
 from rerankers.stats.bootstrap import mean_intervals
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rerankers.report import Picture
+    from rerankers.stages.compare_rows import Row
     from rerankers.stages.gathered import JobResults
     from rerankers.stages.sweeps import Family
 
@@ -70,17 +71,6 @@ class TradeOffs:
             for row in rows
         ]
 
-    def csv(self) -> str:
-        """Return the same in full precision, empty where a curve does not reach a utility."""
-        text = io.StringIO()
-        out = csv.writer(text, lineterminator="\n")
-        out.writerow(["loss", "curve", "share", "utility", "mean", "low", "high", "difference", "d_low", "d_high"])
-        for loss, rows in self.matched.items():
-            for r in rows:
-                values = (r.loss, r.low, r.high, r.difference, r.difference_low, r.difference_high)
-                out.writerow([loss, r.curve, r.share, r.utility, *values])
-        return text.getvalue()
-
     def gap_lines(self) -> list[list[str]]:
         """Return the rows of a table under `GAP_HEADER`."""
         return [
@@ -96,18 +86,35 @@ class TradeOffs:
             for row in rows
         ]
 
-    def gaps_csv(self) -> str:
-        """Return the same in full precision; the share is empty where the row is the mean over the range."""
-        text = io.StringIO()
-        out = csv.writer(text, lineterminator="\n")
-        closed = ("closed", "closed_low", "closed_high")
-        out.writerow(["loss", "front", "curve", "share", "from", "to", "gap", "low", "high", *closed, "reached"])
-        for loss, rows in self.gaps.items():
+
+def matched_csv(parts: Sequence[tuple[str, TradeOffs]]) -> str:
+    """Return the losses at matched utility of collections in full precision, empty where a curve does not reach one."""
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    numbers = ("mean", "low", "high", "difference", "d_low", "d_high")
+    out.writerow(["collection", "loss", "curve", "share", "utility", *numbers])
+    for title, curves in parts:
+        for loss, rows in curves.matched.items():
+            for r in rows:
+                values = (r.loss, r.low, r.high, r.difference, r.difference_low, r.difference_high)
+                out.writerow([title, loss, r.curve, r.share, r.utility, *values])
+    return text.getvalue()
+
+
+def gaps_csv(parts: Sequence[tuple[str, TradeOffs]]) -> str:
+    """Return the distances from fronts in full precision; the share is empty where the row is the mean of the range."""
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    closed = ("closed", "closed_low", "closed_high")
+    about = ("collection", "loss", "front", "curve", "share", "from", "to")
+    out.writerow([*about, "gap", "low", "high", *closed, "reached"])
+    for title, curves in parts:
+        for loss, rows in curves.gaps.items():
             for r in rows:
                 span = SPAN if r.share is None else (r.share, r.share)
                 values = (r.gap, r.low, r.high, r.closed, r.closed_low, r.closed_high, r.reached)
-                out.writerow([loss, r.front, r.curve, r.share, *span, *values])
-        return text.getvalue()
+                out.writerow([title, loss, r.front, r.curve, r.share, *span, *values])
+    return text.getvalue()
 
 
 def share_words(share: float | None) -> str:
@@ -119,8 +126,15 @@ def _spread(value: float | None, low: float | None, high: float | None) -> str:
     return number(value) if value is None or low is None else f"{number(value)} [{number(low)}, {number(high)}]"
 
 
-def trade_offs(jobs: Sequence[JobResults], level: float, resamples: int, seed: int = 0) -> TradeOffs:
-    """Return the curves among jobs; nothing where no option moves through three values or more.
+def trade_offs(
+    jobs: Sequence[JobResults],
+    level: float,
+    resamples: int,
+    seed: int = 0,
+    rows: Sequence[Row] = (),
+    slug: str = "",
+) -> TradeOffs:
+    """Return utility against each loss: the curves among jobs, and rows that are on no curve as points.
 
     Parameters
     ----------
@@ -128,36 +142,52 @@ def trade_offs(jobs: Sequence[JobResults], level: float, resamples: int, seed: i
         measured alike.
     level, resamples, seed
         of the intervals over queries.
+    rows
+        runs of these jobs; without them jobs in which no option moves through three values or more make no picture.
+    slug
+        for the pictures' files, of one collection among several.
     """
     found = families(jobs)
     units = common_units(jobs)
-    if not found or not units:
+    if not (found or rows) or not units:
         return TradeOffs([], {})
     static = reference(jobs, units)
+    on_curve = {(family.system, job.folder) for family in found for point in family.jobs for job in point}
+    beside = [row for row in rows if (row.system, row.members[0].job.folder) not in on_curve]
     pictures, matched, gaps = [], {}, {}
     for key in in_order(dict.fromkeys(name for job in jobs for run in job.runs.values() for name in run["mean"])):
         if key.base not in LOSSES or key.part:
             continue
         curves = {family.name: curve for family in found if (curve := family.curve(key.text, units)) is not None}
-        if not curves:
+        points = [line for row in beside if (line := _run(row, key.text)) is not None]
+        if not curves and not points:
             continue
         drawn = [
             _line(family, curves[family.name], level, resamples, seed) for family in found if family.name in curves
         ]
         fronts = read_fronts(jobs, key.text, units)
-        drawn += [_front(name, curve) for name, curve in fronts.items()]
+        drawn += [*points, *(_front(name, curve) for name, curve in fronts.items())]
         drawn += _anchors(jobs[0], key.text)
-        slug = re.sub(r"[^a-z0-9]+", "_", key.text.lower()).strip("_")
-        pictures.append(trade_off(key.text, drawn, slug, f"{level:.0%}"))
-        if static is not None:
+        name = re.sub(r"[^a-z0-9]+", "_", f"{key.text} {slug}".lower()).strip("_")
+        pictures.append(trade_off(key.text, drawn, name, f"{level:.0%}"))
+        if static is not None and curves:
             how = {"seed": seed, "resamples": resamples, "level": level}
             matched[key.text] = matched_losses({**curves, **fronts}, static, SHARES, **how)  # type: ignore[arg-type]
-            bounds = {name: front for name, front in fronts.items() if _bounds(name, key.text)}
-            gaps[key.text] = front_gaps(curves, bounds, static, SHARES, **how)  # type: ignore[arg-type]
+            own = {name: front for name, front in fronts.items() if bounds(name, key.text)}
+            gaps[key.text] = front_gaps(curves, own, static, SHARES, **how)  # type: ignore[arg-type]
     return TradeOffs(pictures, matched, {loss: rows for loss, rows in gaps.items() if rows})
 
 
-def _bounds(front: str, loss: str) -> bool:
+def _run(row: Row, loss: str) -> Line | None:
+    """Return a run as a point with its intervals, None where it lacks a mean."""
+    utility, value = row.means.get(UTILITY), row.means.get(loss)
+    if utility is None or value is None:
+        return None
+    ends = [row.intervals.get(key) or (None, None) for key in (UTILITY, loss)]
+    return Line(row.name, RUN, "", [Spot(None, _triple(utility, *ends[0]), _triple(value, *ends[1]))])
+
+
+def bounds(front: str, loss: str) -> bool:
     """Return whether a front is of a loss: of another one it is no bound."""
     whose = front.rpartition(", ")[2]
     return whose not in WHOSE.values() or whose == WHOSE.get(loss)

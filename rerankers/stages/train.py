@@ -95,7 +95,7 @@ def train(job: TrainJob, folder: Path) -> ReportData:
             if quality is not None:
                 write_text(staging / "relevance.json", quality.json)
             watch.lap("measures")
-            if job.measures.fronts:
+            if job.measures.fronts is True:
                 write_fronts(
                     staging, fronts_of(_scene(job, data, fit, card), truth_of(data.collection, data.rows.over))
                 )

@@ -49,7 +49,7 @@ def train_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[s
     words
         the overrides, for the metadata.
     """
-    check_keys(config, TRAIN_KEYS)
+    check_keys({key: value for key, value in config.items() if key != "optimise"}, TRAIN_KEYS)
     if not isinstance(config["validation"], Mapping):
         raise ConfigError(f"validation: found {config['validation']!r}; expected its options, see train --help")
     seed = whole_number(config, "seed")

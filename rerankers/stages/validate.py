@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from rerankers.tracks.validate import validate
 KEYS = ("track", "run", "queries", "sequence", "corpus", "depth", "max_errors")
 
 
-def validate_from_config(config: Mapping[str, Any]) -> None:
+def validate_from_config(config: Mapping[str, Any], tell: Callable[[Problem], None] | None = None) -> None:
     """Check the run of a config of ``conf/validate.yaml``'s form.
 
-    Errors go to standard error, one a line, as they are met; then the warnings, and the sum.
+    Errors go to ``tell``, else to standard error, one a line, as they are met; then the warnings, and the sum.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def validate_from_config(config: Mapping[str, Any]) -> None:
         run,
         queries,
         entries,
-        tell=_tell,
+        tell=tell or _tell,
         corpus=None if corpus is None else read_document_ids(corpus),
         depth=whole(config, "depth"),
         max_errors=whole(config, "max_errors"),

@@ -66,16 +66,18 @@ def test_two_results_in_one_table(command: Run, here: Path) -> None:
         [RANDOM, "0.2000", "0.5000"],
     ]
     shown = (here / "out" / "comparison.md").read_text()
-    assert "- b, 2: no preset, 3 queries, tier blind" in shown
-    assert "| one | 0.3000 [0." in shown
+    assert "2 jobs, 2 systems, no preset, 3 queries" in shown
+    assert "| two | blind | b, 2 |" in shown
+    assert "| one | 0.300 [0.2" in shown  # two digits of the intervals' half-width
+    assert "| **0.310** [0.2" in shown
     rows = list(csv.DictReader((here / "out" / "comparison.csv").read_text().splitlines()))
     assert [(row["run"], row["folder"], row["measure"]) for row in rows] == [
         ("one", "a", "utility"),
         ("one", "a", "EEL"),
-        (RANDOM, "a", "utility"),
-        (RANDOM, "a", "EEL"),
         ("two", "b, 2", "utility"),
         ("two", "b, 2", "EEL"),
+        (RANDOM, "a", "utility"),
+        (RANDOM, "a", "EEL"),
     ]
     for row in rows:
         assert float(row["low"]) <= float(row["mean"]) <= float(row["high"])
@@ -89,9 +91,9 @@ def test_runs_of_one_name_carry_their_folder_and_anchors_that_differ_too(command
     assert [line.split()[0] for line in out.splitlines()[2:6]] == ["a/pl", "b/pl", RANDOM, RANDOM]
     assert f"{RANDOM} (b)" in out
     results(here / "sub" / "a", {"pl": {"EEL": 0.3}})
-    code, _, err = command("compare", "a", "sub/a")
-    assert code == 2
-    assert "two runs are called 'a/pl'" in err
+    code, out, _ = command("compare", "a", "sub/a")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["a/pl", "sub/a/pl"]
 
 
 def test_test_collections_that_differ_though_their_queries_are_called_alike(command: Run, here: Path) -> None:
@@ -110,9 +112,11 @@ def test_test_collections_that_differ_though_their_queries_are_called_alike(comm
 
 def test_a_run_named_twice_stands_once(command: Run, here: Path) -> None:
     results(here / "a", {"pl": {"EEL": 0.1}})
-    code, out, _ = command("compare", "a", "a")
+    (here / "same").symlink_to(here / "a")
+    code, out, _ = command("compare", "a", "./a", "same")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[2:]] == ["pl", "tiers:"]
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["pl", "named"]
+    assert "named more than once, compared once: a, same" in out
 
 
 @pytest.mark.parametrize(

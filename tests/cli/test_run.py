@@ -269,7 +269,7 @@ def test_own_method_from_a_config_folder(
     base = words(tiny, tiny_run, tmp_path / "o", "method=sharp")
     code, _, err = command(base[0], "--config-dir", str(tmp_path / "mine"), *base[1:])
     assert code == 2
-    assert "allow_targets=[mypackage]" in err
+    assert "allow_targets=[mymethods]" in err
     code, _, err = command(base[0], "--config-dir", str(tmp_path / "mine"), *base[1:], "allow_targets=[mymethods]")
     assert code == 0, err
     assert "sharp" in summary(tmp_path / "o")["runs"]

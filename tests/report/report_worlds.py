@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from rerankers.report import ReportData
+from rerankers.report.extras import Extras, FrontLine, Optimum, ShareCurve, Trace
 
 SYSTEMS = ("plackett_luce", "anchor:ideal", "anchor:random", "anchor:plackett_luce")
 QUERIES = ("q1", "q2", "q3")
@@ -79,3 +80,29 @@ def build_report(
         "group_exposure": group_table(shares),
     }
     return ReportData(**{**given, **parts})
+
+
+def full_extras(systems: Sequence[str] = SYSTEMS, evil: str = "odd") -> Extras:
+    """Return everything that a report may have besides measures; ``evil`` stands wherever names and texts do."""
+    bent = [(place / 40) ** 2 for place in range(41)]
+    curves = [ShareCurve(system, bent, 0.3, 3) for system in systems]
+    groups = {evil: {evil: [1.0, 2.0, 4.0], "unknown": [0.5, 0.5, 1.0]}}
+    return Extras(
+        about=f"What was run. {evil}",
+        record={"command": f"fair-rerank run {evil}", evil: evil},
+        method="plackett_luce",
+        queries={query: f"text of {query} {evil}" for query in (*QUERIES, evil)},
+        fronts=[
+            FrontLine(name, of_groups, [0.2, 0.4], [0.1, 0.3], [0.2, 0.5], [0.3, 0.4])
+            for name in ("oracle front", "plug-in front", "true front")
+            for of_groups in (False, True)
+        ],
+        optima=[
+            Optimum("oracle front", False, f"the utility of {evil}", 0.25, 0.125, (0.1, 0.2)),
+            Optimum("plug-in front", True, "90% of the static utility", 0.45, None, None),
+        ],
+        fronts_words=f"Computed somehow. {evil}",
+        documents=[*curves, ShareCurve("target", bent, 0.3, 3)],
+        relevant=curves,
+        trace=Trace([1, 2, 3], groups, groups, {f"loss {evil}": [None, 0.5, 0.25]}, 4),
+    )

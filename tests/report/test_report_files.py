@@ -20,7 +20,7 @@ def test_the_same_data_gives_the_same_files(tmp_path: Path, report: Build) -> No
     write_report(tmp_path / "a", report())
     write_report(tmp_path / "b", report())
     names = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*"))
-    assert len(names) == 7
+    assert len(names) == 9
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
 
@@ -32,6 +32,7 @@ def test_pictures_of_an_earlier_report_go_and_other_files_stay(tmp_path: Path, r
     assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [
         "disparity_relevance.png",
         "mine.png",
+        "per_query.png",
         "utility_loss.png",
     ]
     assert not list(tmp_path.rglob(".*"))

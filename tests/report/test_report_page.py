@@ -85,7 +85,7 @@ def test_tables_have_headers_and_pictures_have_texts(usual: tuple[str, Page]) ->
     _, page = usual
     assert all(attrs.get("scope") for tag, attrs in page.tags if tag == "th")
     pictures = [attrs for tag, attrs in page.tags if tag == "svg"]
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     assert all(attrs["role"] == "img" and "-desc" in (attrs["aria-labelledby"] or "") for attrs in pictures)
     described = page.text("desc")
     assert "plackett_luce: EED 0.3750, EER 0.4062" in described[0]
@@ -114,7 +114,7 @@ def test_hostile_names_stay_text(tmp_path: Path, report: Build) -> None:
     assert any("<script>alert" in words for words in page.text("h1"))
     names = [path.name for path in (tmp_path / "figures").iterdir()]
     assert all(re.fullmatch(r"[a-z0-9_]+\.(png|csv)", name) for name in names)
-    assert len(names) == 6
+    assert len(names) == 8
 
 
 def test_every_missing_value_has_its_reason(tmp_path: Path, report: Build) -> None:
@@ -162,6 +162,7 @@ def test_without_groups_and_without_results(tmp_path: Path, report: Build) -> No
     assert "Exposure of groups" not in text
     assert sorted(path.name for path in (tmp_path / "plain/figures").glob("*.png")) == [
         "disparity_relevance.png",
+        "per_query.png",
         "utility_loss.png",
     ]
     text, _ = written(tmp_path / "empty", report(groups={}, systems=(), warnings=[], counts={}, options={}))
