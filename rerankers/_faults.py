@@ -50,6 +50,7 @@ def own_fault(error: Exception, config: Mapping[str, Any]) -> ConfigError | None
     if os.environ.get(SHOW):
         traceback.print_exception(error)
     said = " ".join(f"{type(error).__name__}: {error}".split())
+    said = ", ".join([said, *getattr(error, "__notes__", ())])  # which block of queries it was
     place = _place(error, packages)
     if place is None:
         return ConfigError(

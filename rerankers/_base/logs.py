@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from logging.handlers import MemoryHandler
 from pathlib import Path
 
@@ -17,7 +18,8 @@ BUFFERED = 10_000
 
 logger = logging.getLogger("rerankers")
 logger.addHandler(logging.NullHandler())
-_waiting: list[MemoryHandler] = []
+_running: ContextVar[MemoryHandler | None] = ContextVar("running", default=None)
+"""Of the job in this thread: several may run at once, each with its own file."""
 
 
 @contextmanager
@@ -30,11 +32,11 @@ def job_log(command: str) -> Iterator[None]:
         what repeats the job: the first line.
     """
     handler = MemoryHandler(BUFFERED, flushLevel=logging.CRITICAL + 1, flushOnClose=False)
-    level = logger.level
+    handler.addFilter(lambda _: _running.get() is handler)
     _enable()
     logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    _waiting.append(handler)
+    logger.setLevel(logging.INFO)  # and left so: another thread may be at a job as well
+    token = _running.set(handler)
     logger.info("%s", command)
     try:
         yield
@@ -47,9 +49,8 @@ def job_log(command: str) -> Iterator[None]:
     else:
         logger.info("done")
     finally:
-        _waiting.remove(handler)
+        _running.reset(token)
         logger.removeHandler(handler)
-        logger.setLevel(level)
         target = handler.target
         handler.flush()
         handler.close()
@@ -67,7 +68,7 @@ def log_to(folder: Path) -> None:
     ConfigError
         when the file cannot be written.
     """
-    handler = _waiting[-1] if _waiting else None
+    handler = _running.get()
     if handler is None or handler.target is not None:
         return
     try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import ConfigError, choose
+from rerankers._base.logs import job_log
 from rerankers._compose import compose_call
 from rerankers._faults import own_faults
 from rerankers.api.held import holding
@@ -180,7 +181,7 @@ def _start(command: str, call: Call, parts: Parts, extra: Mapping[str, Any]) -> 
             f"resume: found true beside {', '.join(parts.held)} as an object; expected null, since nobody can tell "
             "whether an object is the same as before"
         )
-    with own_faults(call.config):
+    with job_log(shlex.join(["fair-rerank", command, *given["words"]])), own_faults(call.config):
         if call.config.get("resume"):
             single(command, call.config, call.output, job)
         else:

@@ -8,6 +8,8 @@ import pty
 import subprocess
 import sys
 import termios
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -121,6 +123,24 @@ def test_a_disabled_logger_logs_all_the_same(tmp_path: Path) -> None:
         log_to(tmp_path)
         quietened.info("heard")
     assert "heard" in (tmp_path / FILE).read_text()
+
+
+def test_jobs_in_threads_have_logs_of_their_own(tmp_path: Path) -> None:
+    both = threading.Barrier(2)
+
+    def job(name: str) -> None:
+        with job_log(name):
+            log_to(tmp_path / name)
+            both.wait()
+            logging.getLogger("rerankers.anything").info("of %s", name)
+            both.wait()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(job, ["one", "two"]))
+    for name, other in (("one", "two"), ("two", "one")):
+        text = (tmp_path / name / FILE).read_text()
+        assert f"of {name}" in text
+        assert other not in text
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
