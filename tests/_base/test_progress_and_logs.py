@@ -136,8 +136,8 @@ def test_jobs_in_threads_have_logs_of_their_own(tmp_path: Path) -> None:
             both.wait()
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(job, ["one", "two"]))
-    for name, other in (("one", "two"), ("two", "one")):
+        list(pool.map(job, ["alpha", "beta"]))
+    for name, other in (("alpha", "beta"), ("beta", "alpha")):
         text = (tmp_path / name / FILE).read_text()
         assert f"of {name}" in text
         assert other not in text
