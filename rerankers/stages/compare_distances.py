@@ -11,7 +11,7 @@ import numpy as np
 from rerankers.stages.measured import values_of
 from rerankers.stages.sweeps import UTILITY
 from rerankers.stats.bootstrap import resample_counts
-from rerankers.stats.trade_off import Curve, envelope, loss_at_utility, read_envelope
+from rerankers.stats.trade_off import FEWEST, Curve, envelope, loss_at_utility, read_envelope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class Distance:
     least
         the front's loss at that utility; None where it does not reach it.
     above, low, high
-        value less least, with the percentile interval over resampled queries.
+        value less least, with the percentile interval over resampled queries; a single query has none.
     """
 
     run: str
@@ -88,7 +88,8 @@ def distances_of(
         for place, row in enumerate(kept):
             known = drawn[~np.isnan(drawn[:, place]), place]
             reached = not np.isnan(least[place]) and len(known) > 0
-            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if reached else (None, None)
+            spans = reached and len(units) >= FEWEST
+            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if spans else (None, None)
             utility, value = (float(one) for one in means[place])
             out.append(
                 Distance(

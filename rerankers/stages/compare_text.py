@@ -132,7 +132,7 @@ def matched_sentences(curves: TradeOffs) -> list[str]:
     """Say the losses at 90 % of the static ranking's utility."""
     return [
         f"{loss} at {row.share:.0%} of the static utility ({row.utility:.4f}): {row.curve} "
-        + ("does not reach it" if row.loss is None else f"{row.loss:.4f} [{row.low:.4f}, {row.high:.4f}]")
+        + ("does not reach it" if row.loss is None else _with_interval(row.loss, row.low, row.high))
         for loss, rows in curves.matched.items()
         for row in rows
         if row.share == MAIN_SHARE
@@ -143,7 +143,7 @@ def front_sentences(best: Optimum) -> list[str]:
     """Say the fronts' losses at 90 % of the static ranking's utility, where no curve stands beside them."""
     return [
         f"{found.loss} at {MAIN_SHARE:.0%} of the static utility ({point.utility:.4f}): {found.name} "
-        + ("does not reach it" if point.loss is None else f"{point.loss:.4f} [{point.low:.4f}, {point.high:.4f}]")
+        + ("does not reach it" if point.loss is None else _with_interval(point.loss, point.low, point.high))
         for found in best.points
         for point in (found.point,)
     ]
@@ -153,16 +153,22 @@ def gap_sentences(curves: TradeOffs) -> list[str]:
     """Say the mean distance from the fronts over the range of utilities, and how much of the first's is closed."""
     return [
         f"{loss}, {share_words(row.share)} of the static utility: {row.curve} is "
-        f"{row.gap:.4f} [{row.low:.4f}, {row.high:.4f}] above the {row.front}"
+        f"{_with_interval(row.gap, row.low, row.high)} above the {row.front}"
         + (
             ""
             if row.closed is None
-            else f"; {row.closed:.0%} [{row.closed_low:.0%}, {row.closed_high:.0%}] of the first curve's gap closed"
+            else f"; {_with_interval(row.closed, row.closed_low, row.closed_high, '.0%')} "
+            "of the first curve's gap closed"
         )
         for loss, rows in curves.gaps.items()
         for row in rows
         if row.share is None and row.gap is not None
     ]
+
+
+def _with_interval(value: float, low: float | None, high: float | None, form: str = ".4f") -> str:
+    span = "" if low is None or high is None else f" [{low:{form}}, {high:{form}}]"
+    return f"{value:{form}}{span}"
 
 
 def curves_markdown(curves: TradeOffs, title: str = "") -> list[str]:

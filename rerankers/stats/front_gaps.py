@@ -15,7 +15,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.stats.bootstrap import RESAMPLES, resample_counts
-from rerankers.stats.trade_off import Curve, envelope, read_envelope
+from rerankers.stats.trade_off import Curve, envelope, read_envelope, with_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,8 +113,8 @@ def front_gaps(
             own = (points["curve", name] - points["front", front], drawn["curve", name] - drawn["front", front])
             closed = (_closed(own[0], base[0]), _closed(own[1], base[1]))
             for place, share in enumerate((*shares, None)):
-                gap = _with_interval(own[0][place], own[1][:, place], level)
-                part = _with_interval(closed[0][place], closed[1][:, place], level)
+                gap = with_interval(own[0][place], own[1][:, place], level, len(reference))
+                part = with_interval(closed[0][place], closed[1][:, place], level, len(reference))
                 reached = float(np.mean(~np.isnan(own[1][:, place])))
                 if ("curve", name) == first:
                     part = (None, None, None)
@@ -175,11 +175,3 @@ def _closed(gap: Floats, base: Floats) -> Floats:
     out: Floats = np.full(gap.shape, np.nan)
     np.divide(base - gap, base, out=out, where=base > 0)
     return out
-
-
-def _with_interval(value: float, drawn: Floats, level: float) -> tuple[float | None, float | None, float | None]:
-    known = drawn[~np.isnan(drawn)]
-    if np.isnan(value) or not len(known):
-        return None, None, None
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    return float(value), float(low), float(high)

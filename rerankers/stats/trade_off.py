@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+FEWEST = 2
+"""Queries that are resampled: a single one would get an interval of no width."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
@@ -56,7 +59,7 @@ class Matched:
     utility
         that is.
     loss, low, high
-        with the percentile interval over resampled queries.
+        with the percentile interval over resampled queries, None of a single query.
     difference, difference_low, difference_high
         the loss less that of the first family, in the same resamples.
     reached
@@ -207,8 +210,8 @@ def matched_losses(
                     name,
                     float(share),
                     float(at[place]),
-                    *_with_interval(points[place], own, level),
-                    *_with_interval(points[place] - base[place], own - other, level),
+                    *with_interval(points[place], own, level, len(reference)),
+                    *with_interval(points[place] - base[place], own - other, level, len(reference)),
                     float(np.mean(~np.isnan(own))),
                 )
             )
@@ -234,9 +237,14 @@ def _resampled(
     return drawn
 
 
-def _with_interval(value: float, drawn: Floats, level: float) -> tuple[float | None, float | None, float | None]:
+def with_interval(
+    value: float, drawn: Floats, level: float, queries: int
+) -> tuple[float | None, float | None, float | None]:
+    """Return a value with the percentile interval of its resamples; of a single query without one."""
     known = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(known):
         return None, None, None
+    if queries < FEWEST:
+        return float(value), None, None
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return float(value), float(low), float(high)
