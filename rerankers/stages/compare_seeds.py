@@ -91,11 +91,11 @@ def beside(group: Sequence[Mapping[str, Any]], known: Mapping[str, float | None]
 
 
 def spread(group: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the standard deviation of the means over seeds, measures that every seed has."""
+    """Return the standard deviation of the means over seeds, measures that all seeds have and whose mean is told."""
     out = {}
     for key in group[0]:
         values = [number(means.get(key)) for means in group]
         told = [value for value in values if value is not None]
-        if len(told) == len(group):
+        if len(told) == len(group) and parse(key).part not in NO_MEAN_OVER_SEEDS:
             out[key] = float(np.std(told, ddof=1))
     return out
