@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from rerankers.measures.group_exposure import SCHEMA as GROUP_SCHEMA
@@ -14,7 +15,7 @@ from rerankers.report import ReportData
 from rerankers.report.tables import gaps, notes
 
 if TYPE_CHECKING:
-    from rerankers.stages.compare_rows import Member
+    from rerankers.stages.compare_rows import Member, Row
     from rerankers.stages.compare_sections import Section
 
 
@@ -28,7 +29,7 @@ def report_of(section: Section, level: float) -> ReportData:
     level
         of the intervals.
     """
-    kept = [_lacking(member, row.name) for row in section.rows for member in row.members]
+    kept = [_lacking(member, row) for row in section.rows for member in row.members]
     return ReportData(
         title="Comparison",
         summary={},
@@ -44,8 +45,11 @@ def report_of(section: Section, level: float) -> ReportData:
     )
 
 
-def _lacking(member: Member, name: str) -> pa.Table:
-    """Return the rows of a system's measures that lack a value of some query, under the name of its row."""
+def _lacking(member: Member, row: Row) -> pa.Table:
+    """Return the rows of a system's measures that lack a value of some query, under the name of its row.
+
+    What one seed lacks and another has is in the row's mean; the reason says so.
+    """
     import pyarrow.compute as pc
 
     table = member.job.table
@@ -54,7 +58,23 @@ def _lacking(member: Member, name: str) -> pa.Table:
     own = table.filter(pc.equal(table["system"], member.system))
     measures = own.filter(pc.is_null(own["value"]))["measure"].unique()
     rows = own.filter(pc.is_in(own["measure"], value_set=measures))
-    return rows.set_column(0, SCHEMA.field("system"), pa.repeat(pa.scalar(name, pa.string()), len(rows)))
+    rows = rows.set_column(0, SCHEMA.field("system"), pa.repeat(pa.scalar(row.name, pa.string()), len(rows)))
+    return rows if row.seeds == 1 else rows.set_column(5, SCHEMA.field("reason"), pa.array(_reasons(rows, row)))
+
+
+def _reasons(rows: pa.Table, row: Row) -> list[str | None]:
+    grid = row.grid
+    unit = {name: place for place, name in enumerate(grid.units)}
+    key = {name: place for place, name in enumerate(grid.keys)}
+
+    def told(one: Mapping[str, Any]) -> str | None:
+        reason: str | None = one["reason"]
+        if one["value"] is not None or one["unit"] not in unit or one["measure"] not in key:
+            return reason
+        lost = np.isnan(grid.value[unit[one["unit"]], key[one["measure"]]])
+        return reason if lost else f"{reason} (in some seeds: the mean is over the others)"
+
+    return [told(one) for one in rows.select(["unit", "measure", "value", "reason"]).to_pylist()]
 
 
 def letters_of(

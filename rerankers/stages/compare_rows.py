@@ -205,8 +205,8 @@ def rows_of(groups: Sequence[tuple[Member, ...]], names: Sequence[str], level: f
             row = Row(name, one.system, group, one.grid, found, one.job.runs[one.system]["interval"], {})
         else:
             means, intervals = spans[several.index(place)]
-            told = [member.means for member in group]
+            told, grids = [member.means for member in group], [member.grid for member in group]
             means = means | beside(told, means)
-            row = Row(name, group[0].system, group, pooled[place], means, intervals, spread(told))
+            row = Row(name, group[0].system, group, pooled[place], means, intervals, spread(told, grids))
         out.append(row)
     return out

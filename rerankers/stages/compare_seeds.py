@@ -90,12 +90,35 @@ def beside(group: Sequence[Mapping[str, Any]], known: Mapping[str, float | None]
     return out
 
 
-def spread(group: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the standard deviation of the means over seeds, measures that all seeds have and whose mean is told."""
+def spread(group: Sequence[Mapping[str, Any]], grids: Sequence[Grid]) -> dict[str, float]:
+    """Return the standard deviation of the means over seeds, measures that all seeds have and whose mean is told.
+
+    Of a measure that lacks the values of different queries in different seeds, the means are over the queries that all
+    seeds have: other queries are no spread of seeds.
+
+    Parameters
+    ----------
+    group
+        means as each seed tells them.
+    grids
+        values of the queries in each seed.
+    """
     out = {}
     for key in group[0]:
-        values = [number(means.get(key)) for means in group]
+        values = _common(key, grids) or [number(means.get(key)) for means in group]
         told = [value for value in values if value is not None]
         if len(told) == len(group) and parse(key).part not in NO_MEAN_OVER_SEEDS:
             out[key] = float(np.std(told, ddof=1))
     return out
+
+
+def _common(key: str, grids: Sequence[Grid]) -> list[float | None] | None:
+    """Return the mean of each seed over the queries that all have; None where all have the same, or none are told."""
+    if not all(key in grid.keys for grid in grids):
+        return None
+    values = [dict(zip(grid.units, grid.value[:, grid.keys.index(key)], strict=True)) for grid in grids]
+    there = [{unit for unit, value in own.items() if not np.isnan(value)} for own in values]
+    if all(units == there[0] for units in there):
+        return None
+    common = sorted(set.intersection(*there))
+    return [float(np.mean([own[unit] for unit in common])) if common else None for own in values]
