@@ -165,6 +165,11 @@ def _notes(
         out.append(f"{len(homes)} different sets of fronts; the first {KINDS} are shown")
     if not static:
         out.append("no job has anchor:deterministic: fronts stand at the runs' own utilities only")
+    if homes and any(job.options.get("exposure") == "draws" for jobs in homes for job in jobs):
+        out.append(
+            "fronts are measured from drawn rankings here, as the runs are (measures.exposure): something may lie "
+            "below them by chance"
+        )
     bare = [loss for loss in losses if loss not in {one.loss for one in distances}]
     if distances and bare:
         out.append(

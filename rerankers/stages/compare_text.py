@@ -119,11 +119,11 @@ def place_sentences(found: Compared, table: Leaderboard | None, placed: Sequence
 def place_markdown(found: Compared, table: Leaderboard, placed: Sequence[Standing]) -> list[str]:
     """Return the published runs of a track with the placed ones among them."""
     rows = [
-        [place, run if published else f"**{run}**", f"{value:.{table.decimals}f}"]
+        [place, plain(run) if published else f"**{plain(run)}**", f"{value:.{table.decimals}f}"]
         for place, run, value, published in merged(table, placed)
     ]
     told = [line for line in place_sentences(found, table, placed) if not line.startswith("note: ")]
-    lines = [f"## {table.title}", "", *(f"- {line}" for line in told), ""]
+    lines = [f"## {table.title}", "", *(f"- {plain(line)}" for line in told), ""]
     lines += [*grid(["place", "run", f"{table.column} ({table.better} is better)"], rows), ""]
     return [*lines, f"Source: {table.source}.", "", *(f"- {caveat}" for caveat in table.caveats), ""]
 
