@@ -13,6 +13,7 @@ from typing import Any
 import hydra
 import yaml
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -73,9 +74,11 @@ def _explain(command: str, words: list[str], text: str) -> str:
             f"{word}: found several values; expected one. To run each of them add --multirun; to give a list type "
             f"{key}=[{value}]; to give one text type {key}=\\'{value}\\'"
         )
+    if (doubled := _doubled(words, text)) is not None:
+        return doubled
     found = re.search(r"Could not override '([^']+)'", text) or re.search(r"Could not find '([^']+)'", text)
     if found is None:
-        return text.strip()
+        return _unparsed(words, text)
     wrong = found[1]
     options = re.findall(r"^\t(\S+)$", text, re.MULTILINE)
     if options:  # a missing option of a group: Hydra lists those that exist
@@ -86,29 +89,71 @@ def _explain(command: str, words: list[str], text: str) -> str:
         return f"{group}: found {option!r}; expected one of {', '.join(options)}.{hint}"
     known = _known_keys(command, words, wrong)
     near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.5)
-    siblings = [key for key in known if key.rpartition(".")[0] == wrong.rpartition(".")[0]]
+    parent = wrong.rpartition(".")[0]
+    siblings = [key for key in known if key.rpartition(".")[0] == parent]
+    if not siblings and parent.startswith("hydra."):  # all of Hydra's are too many to read
+        siblings = [key for key in known if key.count(".") == 1]
     hint = f" Did you mean {near[0]}?" if near else ""
+    for group, plugins in PLUGINS.items():
+        if wrong.startswith(f"{group.replace('/', '.')}.") and not any(word.startswith(f"{group}=") for word in words):
+            hint = f" Without {group}=NAME there are few; NAME is one of {', '.join(plugins)}."
     return f"{wrong}: no such option; expected one of {', '.join(siblings) or ', '.join(known)}.{hint}"
 
 
-def _known_keys(command: str, words: list[str], wrong: str) -> list[str]:
-    """Return every key that the command understands under its other overrides."""
-    others = [word for word in words if word.lstrip("+~").split("=")[0] != wrong]
+def _doubled(words: list[str], text: str) -> str | None:
+    """Say what is wrong with ``+seed=1``, where there is such an option already."""
+    found = re.search(r"^(?:Multiple values for (\S+)\.|Could not append to config\. .* at '([^']+)')", text)
+    if found is None:
+        return None
+    key = found[1] or found[2]
+    word = next((word for word in words if word.startswith(f"+{key}=")), None)
+    if word is None:
+        return None
+    return f"{word}: {key} is an option already, and + adds one that there is not. Type: {word.lstrip('+')}"
+
+
+def _unparsed(words: list[str], text: str) -> str:
+    """Name the override that Hydra's grammar cannot read; its message may name only the place where it gave up."""
+    if "override_grammar" not in text:
+        return text.strip()
+    reason = text.partition("See https://hydra.cc")[0].strip()
+    if "while evaluating" in reason:  # of a function: it names override and functions
+        return reason
+    wrong = next((word for word in words if _is_override(word) and not _parses(word)), None)
+    return (
+        f"{'' if wrong is None else f'{wrong}: cannot be read as an override: '}{reason}. Brackets and quotes have to "
+        "be closed, and no comma may be left over; a value with blanks, commas, brackets, quotes or an equals sign in "
+        "it stands in quotes of its own, within those of the shell: 'key=\"value\"'"
+    )
+
+
+def _parses(word: str) -> bool:
     try:
-        config = _composed(command, others)
+        OverridesParser.create().parse_override(word)
+    except HydraException:
+        return False
+    return True
+
+
+def _known_keys(command: str, words: list[str], wrong: str) -> list[str]:
+    """Return every key that the command understands under its other overrides; of Hydra's where it is one of those."""
+    others = [word for word in words if word.lstrip("+~").split("=")[0] != wrong]
+    own = wrong.startswith("hydra.")
+    try:
+        config = _composed(command, others, own)
     except ConfigError:
-        config = _composed(command, [])
-    return list(_flatten(config))
+        config = _composed(command, [], own)
+    return list(_flatten(config.hydra, "hydra.") if own else _flatten(config))
 
 
-def _composed(command: str, words: list[str]) -> DictConfig:
-    """Return the config of a command without starting anything."""
+def _composed(command: str, words: list[str], whole: bool = False) -> DictConfig:
+    """Return the config of a command without starting anything; on request the whole, with Hydra's own part."""
     overrides = [word for word in words if _is_override(word)]
     own = [folder for folder in _folders(words) if folder != conf_folder()]
     search = [f"hydra.searchpath=[{','.join(f'file://{folder.resolve()}' for folder in own)}]"] if own else []
     with _aside(), hydra.initialize_config_dir(str(conf_folder()), **version_words()):
         try:
-            return hydra.compose(command, overrides=[*overrides, *search])
+            return hydra.compose(command, overrides=[*overrides, *search], return_hydra_config=whole)
         except (HydraException, yaml.YAMLError) as error:
             raise ConfigError(_whole(error)) from error
 

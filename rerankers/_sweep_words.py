@@ -31,6 +31,7 @@ def check_words(words: list[str]) -> None:
     """Raise `ConfigError` for flags that there are not, and for words that are neither flag nor override."""
     before = ""
     for word in words:
+        _check_text(word)
         if word.startswith("-"):
             _check_flag(word)
         elif before not in FLAGS_WITH_VALUE and before not in ("--info", "-i"):
@@ -63,6 +64,17 @@ def check_plugins(words: list[str]) -> None:
         group, _, option = word.partition("=")
         if (missing := missing_plugin(group, option)) is not None:
             raise missing
+
+
+def _check_text(word: str) -> None:
+    """Raise for bytes that are no text: they can stand in no config, record or report."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        shown = word.encode("utf-8", "backslashreplace").decode()
+        raise ConfigError(
+            f"{shown}: found bytes that are not UTF-8; expected text. Rename the file or folder"
+        ) from None
 
 
 def _check_flag(word: str) -> None:
