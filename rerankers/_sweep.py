@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -30,7 +32,7 @@ from rerankers.stages.sweep_places import EARLIER, arrange, sweep_lock
 from rerankers.stages.sweep_point import RESUMED, resumes, without
 from rerankers.stages.sweep_record import Made, made_from
 from rerankers.stages.sweep_states import THERE, State
-from rerankers.stages.sweep_table import finish
+from rerankers.stages.sweep_table import CSV_FILE, finish
 from rerankers.stages.sweep_value import objectives, value_of
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def run_sweep(command: str, words: list[str], task: Task) -> int | None:
         grid = grid_of(command, words, compose)
         folder = Path(relative(str(sweep_folder(grid.base))))
         points = planned(command, words, grid, compose) if grid.points else []
-    if _of_no_folder(grid, points):
+    if _of_no_folder(command, grid, points):
         return None
     for point in points if command in RESUMED else []:  # what is wrong with these is known before any point runs
         resumes(point.config, sweep=True)
@@ -79,14 +81,33 @@ def run_sweep(command: str, words: list[str], task: Task) -> int | None:
             sweep_states.remove(folder)
 
 
-def _of_no_folder(grid: Grid, points: Sequence[Planned]) -> bool:
-    if str(grid.base.hydra.sweep._get_node("subdir")) == ".":
+def _of_no_folder(command: str, grid: Grid, points: Sequence[Planned]) -> bool:
+    written = str(grid.base.hydra.sweep._get_node("subdir"))
+    if written == ".":
+        _check_outputs(command, points)
         return True
-    names = [point.name for point in points]
+    names = [point.name for point in points] or [re.sub(r"\$\{[^}]*\}", "N", written)]
+    for name in names:
+        if "/" in name or name.startswith(".") or not name.strip() or name in (EARLIER, CSV_FILE):
+            raise ConfigError(
+                f"hydra.sweep.subdir: found {name!r}; expected the name of one folder within that of the sweep, "
+                f"without slashes or a dot in front, and not {EARLIER}"
+            )
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise ConfigError(f"hydra.sweep.subdir: found {twice[0]} for several points; expected a folder for each")
     return False
+
+
+def _check_outputs(command: str, points: Sequence[Planned]) -> None:
+    """Raise where points have no folders of their own and one would write over what another has written."""
+    places = [(str(point.config["output"]), point.config.get("name")) for point in points if point.config.get("output")]
+    for (place, _), number in Counter(places).items():
+        if number > 1:
+            raise ConfigError(
+                f"output: found {place} for several points of a sweep; expected another for each, since {command} "
+                f"writes to this place alone. Type: output='{place}-${{hydra:job.num}}'"
+            )
 
 
 def _planned(sweep: Sweep, grid: Grid, words: Sequence[str], points: Sequence[Planned]) -> int:

@@ -163,7 +163,7 @@ def _resolved(config: DictConfig, number: int, overrides: tuple[str, ...], grid:
     own = config.copy()
     with open_dict(own):
         del own["hydra"]
-        if "output" in own:
+        if "output" in own and name != ".":
             own["output"] = _one_output(own, grid.base)
     plain: Any = OmegaConf.to_container(own, resolve=True, throw_on_missing=True)
     task = tuple(word for word in overrides if not word.startswith(("hydra.", "hydra/")))
