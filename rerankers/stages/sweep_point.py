@@ -123,8 +123,8 @@ def perform(point: Point, run: Callable[[Mapping[str, Any]], None], sweep: Path)
         said.reset(token)
     seconds = None if state.state == THERE else round(perf_counter() - start, 3)
     state = replace(state, seconds=seconds, warnings=tuple(collected))
-    sweep_states.write(sweep, state)
     print(line(state, point.folder), flush=True)
+    sweep_states.write(sweep, state)
     if caught is not None:
         raise caught
     return state.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,8 +62,8 @@ def finish(
     states = [noted.get(name, State(name, own, NOT_RUN)) for name, own in zip(names, words, strict=True)]
     rows = [row for state in states for row in _rows(folder, state)]
     columns = list(dict.fromkeys(key for state in states for key in sweep_states.short(state.words)))
+    unwritten = _written(folder, _comma_separated(rows, columns)) if rows else None
     if rows:
-        write_text(folder / CSV_FILE, _comma_separated(rows, columns))
         _print(rows, columns)
     _print_warnings(folder, states)
     _print_best(states, keys)
@@ -77,12 +78,24 @@ def finish(
             f"fair-rerank {command}: {len(missing)} of {len(states)} points have not run; the same command runs them",
             file=sys.stderr,
         )
-    if rows:
+    if unwritten is not None:
+        print(f"fair-rerank {command}: {unwritten}", file=sys.stderr)
+    elif rows:
         print(f"sweep: {folder / CSV_FILE} ({_counted(states)})")
     if sum(bool(row.means) for row in rows) > 1:
-        print(f"compare: fair-rerank compare {folder}")
+        print(f"compare: fair-rerank compare {shlex.quote(str(folder))}")
     codes = [state.code for state in states]
+    codes += [] if unwritten is None else [unwritten.exit_code]
     return max([*codes, FairRerankersError.exit_code if stopped is not None or missing else 0], default=0)
+
+
+def _written(folder: Path, text: str) -> FairRerankersError | None:
+    """Write ``sweep.csv``; return what is in the way, so that what became of the points is told all the same."""
+    try:
+        write_text(folder / CSV_FILE, text)
+    except FairRerankersError as error:
+        return error
+    return None
 
 
 def _rows(folder: Path, state: State) -> list[Row]:
@@ -131,9 +144,8 @@ def _print(rows: Sequence[Row], columns: Sequence[str], console: Console | None 
     used = sum(max(len(text) for text in column) + 2 for column in zip(left, *fixed, strict=True))
     room = max(console.width if console.is_terminal else _WIDEST, used + 24) - used
     print()
-    for place, chunk in enumerate(
-        _chunks([_width(head, cells) for head, cells in zip(heads, values, strict=True)], room)
-    ):
+    widths = [_width(head, cells) for head, cells in zip(heads, values, strict=True)]
+    for place, chunk in enumerate(_chunks(widths, room) or [[]]):
         if place:
             print()
         table: Any = _table(left, fixed, [heads[one] for one in chunk], [values[one] for one in chunk], rows)
