@@ -120,7 +120,8 @@ def _stage(name: str, words: list[str]) -> int:
             "words": call.words,
             "method": call.choices.get("method", ""),
         }
-        with job_log(shlex.join(["fair-rerank", name, *call.words])), own_faults(call.config):
+        folder = call.output if "output" in stage.takes else None
+        with job_log(shlex.join(["fair-rerank", name, *call.words]), folder), own_faults(call.config):
             getattr(import_module(f"rerankers.stages.{module}"), function)(*(given[one] for one in stage.takes))
 
     return hydra_command(name, stage.written(words), task)

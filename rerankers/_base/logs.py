@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from logging.handlers import MemoryHandler
 from pathlib import Path
@@ -23,13 +23,15 @@ _running: ContextVar[MemoryHandler | None] = ContextVar("running", default=None)
 
 
 @contextmanager
-def job_log(command: str) -> Iterator[None]:
+def job_log(command: str, folder: Path | None = None) -> Iterator[None]:
     """Collect what is logged until the job knows its folder (`log_to`); what went wrong is logged last.
 
     Parameters
     ----------
     command
         what repeats the job: the first line.
+    folder
+        where the log of a job goes that stops with an unexpected error before it has a folder; None: nowhere.
     """
     handler = MemoryHandler(BUFFERED, flushLevel=logging.CRITICAL + 1, flushOnClose=False)
     handler.addFilter(lambda _: _running.get() is handler)
@@ -45,6 +47,9 @@ def job_log(command: str) -> Iterator[None]:
         raise
     except BaseException as error:
         logger.error("stopped: %s", type(error).__name__, exc_info=True)
+        if folder is not None and isinstance(error, Exception):
+            with suppress(FairRerankersError):  # of a folder that cannot be written: the error itself is told
+                log_to(folder)
         raise
     else:
         logger.info("done")
