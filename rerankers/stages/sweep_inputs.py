@@ -13,7 +13,8 @@ Stamp = tuple[int, int, str]
 """Size in bytes, time of the last change in nanoseconds, SHA-256."""
 
 FOLDER_KEYS = frozenset({"path", "run", "runs", "model", "qrels", "policy", "corpus", "input", "data", "results"})
-"""Last part of keys whose value may be a folder; elsewhere only what has a slash in it is taken for one."""
+"""Last part of keys whose value may be a folder, as that of any option of the user's own classes may be; elsewhere only
+what has a slash in it is taken for one."""
 WRITTEN = frozenset({"output", "paths", "ledger", "resume", "optimise"})
 """Options that name what a job writes, or nothing at all."""
 
@@ -50,18 +51,19 @@ def changed(stamps: Mapping[str, Stamp], now: Mapping[str, Stamp]) -> str | None
     return None
 
 
-def _named(node: Any, key: str) -> Iterator[tuple[str, Path]]:
+def _named(node: Any, key: str, own: bool = False) -> Iterator[tuple[str, Path]]:
     """Yield (key, path) of every text that is the name of a file, or of a folder where folders are named."""
     if isinstance(node, Mapping):
+        own = own or not str(node.get("_target_", "rerankers.")).startswith("rerankers.")
         for name, value in node.items():
             if name != "_target_":
-                yield from _named(value, f"{key}.{name}" if key else str(name))
+                yield from _named(value, f"{key}.{name}" if key else str(name), own)
     elif isinstance(node, list):
         for value in node:
-            yield from _named(value, key)
+            yield from _named(value, key, own)
     elif isinstance(node, str) and node and len(node) < 4096 and "\0" not in node:
         path = Path(node).expanduser()
-        folder = os.sep in node or key.rpartition(".")[2] in FOLDER_KEYS
+        folder = own or os.sep in node or key.rpartition(".")[2] in FOLDER_KEYS
         if _exists(path, folder):
             yield key, path
 
