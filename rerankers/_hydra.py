@@ -27,6 +27,7 @@ from rerankers._explain import _missing_value as _missing_value
 from rerankers._explain import _null_option as _null_option
 from rerankers._explain import _whole as _whole
 from rerankers._help import help_text
+from rerankers._hydra_parts import check_started
 from rerankers._overrides import quote_overrides
 from rerankers._sweep_words import FLAGS_WITH_VALUE as FLAGS_WITH_VALUE
 from rerankers._sweep_words import TELLING, check_plugins, check_words, is_multirun
@@ -62,7 +63,7 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
     ConfigError
         for anything wrong with the command line or the config.
     """
-    _refuse_pickles(words)
+    _refuse_flags(words)
     check_words(words)
     check_plugins(words)
     quoted = quote_overrides(command, _flags_first(words))
@@ -75,6 +76,7 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
         code = run_sweep(command, quoted, task)
         if code is not None:
             return code
+    check_started(command, quoted)
     return _started(command, quoted, words, task)
 
 
@@ -161,11 +163,13 @@ def relative(folder: str) -> str:
     return folder.removeprefix(here)
 
 
-def _refuse_pickles(words: list[str]) -> None:
+def _refuse_flags(words: list[str]) -> None:
     for word in words:
         # Hydra's experimental re-run reads a pickle, which could run anything; argparse accepts abbreviations.
         if word.startswith("--e"):
             raise ConfigError(f"{word}: not supported, since it loads a pickle; repeat the overrides instead")
+        if word.startswith(("--config-p", "-cp")):
+            raise ConfigError(f"{word}: not supported; expected --config-dir=FOLDER, whose configs stand beside ours")
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from omegaconf.errors import OmegaConfBaseException
 from rerankers._base.errors import ConfigError, FairRerankersError
 from rerankers._conf import conf_folder
 from rerankers._explain import _folders, _is_override, _null_option, composition_error, version_words
+from rerankers._hydra_parts import check_parts
 from rerankers._sweep_grid import config_name, firsts, written
 from rerankers._sweep_grid import points as points_of
 
@@ -84,7 +85,9 @@ def composing(command: str, words: Sequence[str]) -> Iterator[Compose]:
             def compose(overrides: Sequence[str]) -> DictConfig:
                 key = tuple(overrides)
                 if key not in known:
-                    known[key] = hydra.compose(name, overrides=[*key, *more], return_hydra_config=True)
+                    composed = hydra.compose(name, overrides=[*key, *more], return_hydra_config=True)
+                    check_parts(composed)
+                    known[key] = composed
                 return known[key]
 
             yield compose
