@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import yaml
+
 from rerankers._base.errors import ConfigError
+from rerankers._conf import conf_folder
 from rerankers._sweep_words import is_multirun
 
 SINGLE = frozenset({"output", "path", "cache"})
@@ -82,7 +85,7 @@ def quote_overrides(command: str, words: list[str]) -> list[str]:
     """
     written = (part for word in words for part in _written_out(word))
     several = is_multirun(words)
-    return [_quote_word(word, RENAMED.get(command, {}), several) for word in written]
+    return [_quote_word(command, word, several) for word in written]
 
 
 def _written_out(word: str) -> list[str]:
@@ -95,27 +98,40 @@ def _written_out(word: str) -> list[str]:
     return ["collection=ir_datasets", f"collection.id={name}"]
 
 
-def _quote_word(word: str, renamed: dict[str, str], several: bool = False) -> str:
+def _quote_word(command: str, word: str, several: bool = False) -> str:
     match = _OVERRIDE.fullmatch(word)
     if match is None:
         return word
     prefix, key, value = match.groups()
-    key = renamed.get(key, key)
+    key = RENAMED.get(command, {}).get(key, key)
     if key == "measures" and value.startswith("["):
         key = "measures.names"
     last = key.rpartition(".")[2]
     if last not in PATHS and key not in LISTS:
+        _check_option(command, key, value)
         return word
     if not value:
         raise ConfigError(f"{key}: found nothing behind the equals sign; expected a value. Is a shell variable empty?")
     if several and key not in ONE_A_SWEEP and len(values := _split_list(value)) > 1 and not Path(value).exists():
-        found = [_quote_word(f"{key}={one.strip()}", renamed).partition("=")[2] for one in values]
+        found = [_quote_word(command, f"{key}={one.strip()}").partition("=")[2] for one in values]
         return f"{prefix}{key}={','.join(found)}"
     if value.startswith("[") and value.endswith("]") and last not in SINGLE:
         items = [item.strip() for item in _split_list(value[1:-1])]
         return f"{prefix}{key}=[{','.join(quote(item) for item in items if item)}]"
     quoted = quote(value)
     return f"{prefix}{key}=[{quoted}]" if key in LISTS and value != "null" else f"{prefix}{key}={quoted}"
+
+
+def _check_option(command: str, key: str, value: str) -> None:
+    """Raise `ConfigError` for a list or a number where one option is chosen by its name; Hydra's words are others."""
+    if not (value.startswith("[") or re.fullmatch(r"-?[\d.]+", value)):
+        return
+    if not (conf_folder() / key).is_dir():
+        return
+    defaults = yaml.safe_load((conf_folder() / f"{command}.yaml").read_text(encoding="utf-8")).get("defaults", [])
+    if any(isinstance(one, dict) and key in one for one in defaults):
+        options = ", ".join(sorted(path.stem for path in (conf_folder() / key).glob("*.yaml")))
+        raise ConfigError(f"{key}: found {value}; expected one of {options}. Several, one after the other: --multirun")
 
 
 def _split_list(text: str) -> list[str]:

@@ -145,7 +145,7 @@ def choose(name: str, value: str, options: Iterable[str]) -> str:
     known = list(options)
     if value in known:
         return value
-    near = difflib.get_close_matches(value, known, n=1)
+    near = difflib.get_close_matches(str(value), map(str, known), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    expected = f"one of {', '.join(known)}" if known else "none, for there is nothing to choose from"
+    expected = f"one of {', '.join(map(str, known))}" if known else "none, for there is nothing to choose from"
     raise ConfigError(f"{name}: found {value!r}; expected {expected}.{hint}")

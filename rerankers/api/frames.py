@@ -23,7 +23,9 @@ NAMES = {
 
 def is_frame(value: Any) -> bool:
     """Return whether a value is a table of some library: one that offers Arrow data, or has columns and rows."""
-    return isinstance(value, pa.Table | pa.RecordBatch) or hasattr(value, "__arrow_c_stream__")
+    if isinstance(value, pa.Table | pa.RecordBatch):
+        return True
+    return hasattr(value, "__arrow_c_stream__") and hasattr(value, "columns")  # a column alone offers Arrow data too
 
 
 def is_table(value: Any) -> bool:
@@ -31,8 +33,23 @@ def is_table(value: Any) -> bool:
     if is_frame(value):
         return True
     if isinstance(value, Mapping):
-        return bool(value) and all(isinstance(column, list | tuple) for column in value.values())
+        return bool(value) and all(_is_column(column) for column in value.values())
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(row, Mapping) for row in value)
+
+
+def nameless(value: Any) -> bool:
+    """Return whether a value is what frames have where there is nothing: None, not-a-number, pandas' NA."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # NA is neither equal to itself nor not; nor is an array, which is something
+        return getattr(value, "ndim", None) is None
+
+
+def _is_column(value: Any) -> bool:
+    """Return whether a value is one column: a list, or one dimension of numpy, pandas, polars or Arrow."""
+    if isinstance(value, list | tuple | pa.Array | pa.ChunkedArray):
+        return True
+    return getattr(value, "ndim", None) == 1 or hasattr(value, "to_arrow")
 
 
 def columns(frame: Any, wanted: Iterable[str], where: str, optional: Iterable[str] = ()) -> dict[str, pa.ChunkedArray]:

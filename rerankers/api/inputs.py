@@ -15,9 +15,9 @@ from typing import Any
 
 from rerankers._base.errors import ConfigError, InputError, Problems
 from rerankers._base.files import atomic_path, write_text
-from rerankers.api.frames import columns, is_table, rows, table_of
+from rerankers.api.frames import columns, is_table, nameless, rows, table_of
 from rerankers.api.labels import ATTRIBUTE, label_rows
-from rerankers.measures.inputs import qrels_table
+from rerankers.measures.inputs import HIGHEST, LOWEST, qrels_table, whole_grade
 from rerankers.runs import ARROW_FILE, Run, read_run, write_run
 
 COLLECTION_PARTS = ("docs", "queries", "qrels", "groups")
@@ -94,11 +94,16 @@ def judgments_of(source: Any) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     problems = Problems("qrels")
     for qid, docno, grade in triples:
-        if grade is None or grade != int(grade):
-            problems.add(None, f"grade {grade!r} for query {qid!r}, document {docno!r}", "a whole number")
+        if nameless(qid) or nameless(docno):
+            problems.add(None, f"a judgment of query {qid!r}, document {docno!r}", "ids in every row")
+            continue
+        whole = whole_grade(grade)
+        if whole is None:
+            what = f"a whole number from {LOWEST} to {HIGHEST}"
+            problems.add(None, f"grade {grade!r} for query {qid!r}, document {docno!r}", what)
             continue
         judged = found.setdefault(str(qid), {})
-        if judged.setdefault(str(docno), int(grade)) != int(grade):
+        if judged.setdefault(str(docno), whole) != whole:
             problems.add(None, f"two grades for query {qid!r}, document {docno!r}", "one")
     problems.raise_if_any()
     return found
@@ -174,6 +179,8 @@ def _documents(source: Any) -> Iterator[dict[str, Any]]:
     named = next(name for name in ("docno", "doc_id", "id") if name in table.column_names)
     others = [name for name in table.column_names if name != named]
     for docno, row in zip(found["docno"].to_pylist(), table.select(others).to_pylist(), strict=True):
+        if nameless(docno):
+            raise InputError.one("docs", f"a document called {docno!r}", "a docno in every row")
         yield {"docno": str(docno), **{name: value for name, value in row.items() if value is not None}}
 
 
@@ -183,6 +190,8 @@ def _queries(source: Any) -> Iterator[dict[str, Any]]:
     else:
         pairs = rows(columns(source, ("qid", "query"), "queries"))
     for qid, text in pairs:
+        if nameless(qid) or nameless(text):
+            raise InputError.one("queries", f"qid {qid!r} with the text {text!r}", "a qid and a text in every row")
         yield {"qid": str(qid), "query": str(text)}
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerankers._base.errors import ConfigError, choose
+from rerankers._base.errors import ConfigError, MissingError, choose
+from rerankers._base.files import unwritable
 from rerankers._base.logs import job_log
 from rerankers._compose import compose_call
 from rerankers._faults import own_faults
@@ -101,6 +103,34 @@ def perform(
         as the command.
     """
     choose("command", command, STAGES)
+    if not isinstance(output, str | Path | None):
+        raise ConfigError(f"output: found {output!r}; expected a path, or None")
+    with _told_of_files():
+        return _performed(command, overrides, options, output, config_dir, verbose, extra or {})
+
+
+@contextmanager
+def _told_of_files() -> Iterator[None]:
+    """Raise errors of the package where the machine refuses a file that no reader or writer has named."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise MissingError(str(error)) from error
+    except OSError as error:
+        if error.filename is None:
+            raise ConfigError(str(error)) from error
+        raise unwritable(Path(str(error.filename)), error) from error
+
+
+def _performed(
+    command: str,
+    overrides: tuple[Override, ...],
+    options: Mapping[str, Any],
+    output: str | Path | None,
+    config_dir: str | Path | None,
+    verbose: bool,
+    extra: Mapping[str, Any],
+) -> Done:
     keeper, place = _place(command, output)
     if keeper is None and command not in FOLDERS:
         keeper = Keeper()  # of inputs only: the command leaves a file, or nothing
@@ -112,7 +142,7 @@ def perform(
     repeated = shlex.join(["fair-rerank", command, *_words(call, parts)])
     with holding(parts.held), kept(verbose) as said:
         # In a context of its own, so that what stages note for their job does not outlast it.
-        returned = copy_context().run(_start, command, call, parts, extra or {})
+        returned = copy_context().run(_start, command, call, parts, extra)
     folder = Path(str(call.config["output"])) if command in FOLDERS else None
     return Done(command, folder, call.config, said, returned, repeated, keeper)
 

@@ -19,3 +19,11 @@ class Keeper:
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="fair-rerank-")
         self._finalizer = weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+    def __copy__(self) -> Keeper:
+        """Return this one: copies of a result share the folder, and hold on to it."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Keeper:
+        """Return this one."""
+        return self

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rerankers._base.errors import ConfigError, InputError, Problems, choose
-from rerankers.api.frames import columns, is_table, rows
+from rerankers.api.frames import columns, is_table, nameless, rows
 from rerankers.collections.aligned import Aligned, resolved
 from rerankers.collections.group_files import GroupTable
 from rerankers.collections.group_rows import RowsBuilder
@@ -56,10 +56,16 @@ def _is_columns(source: Mapping[Any, Any]) -> bool:
 
 def _of_mapping(source: Mapping[Any, Any], attribute: str) -> Iterator[Row]:
     for docno, given in source.items():
+        if nameless(docno):
+            raise InputError.one("groups", f"a document called {docno!r}", "a docno of every label")
+        given = given.tolist() if hasattr(given, "tolist") else given  # of numpy, which frames have in cells
         if isinstance(given, Mapping):
             for group, weight in given.items():
                 yield str(docno), attribute, str(group), weight
         elif isinstance(given, list | tuple | set | frozenset):
+            if any(nameless(group) for group in given):
+                expected = "groups, or None alone where none is known"
+                raise InputError.one("groups", f"{given!r} for document {str(docno)!r}", expected)
             for group in sorted(map(str, given)) or [""]:
                 yield str(docno), attribute, group, ""
         else:
@@ -67,11 +73,11 @@ def _of_mapping(source: Mapping[Any, Any], attribute: str) -> Iterator[Row]:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    return "" if nameless(value) else str(value)
 
 
 def _weight(value: Any) -> Any:
-    return "" if value is None or value != value else value
+    return "" if nameless(value) else value
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from rerankers._base.errors import ConfigError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -86,7 +88,7 @@ class NamedPolicy:
         Parameters
         ----------
         n
-            1 or more.
+            0 or more.
         seed
             None: that of the reranker.
         depth
@@ -126,9 +128,17 @@ class NamedPolicy:
             judged counts as grade 0. None: every grade is 0, so that nobody is satisfied and users only tire.
         samples
             draws, where there is no closed form.
+
+        Raises
+        ------
+        ConfigError
+            for what is no browsing model.
+        InputError
+            for judgments that are wrong.
         """
         from rerankers.exposure.rankings import exposure_of
 
+        check_browsing(browsing)
         model = self.options.model if browsing is None else browsing
         over = self.policy.over
         bound = model.bind(self._grades(qrels), over.indptr)
@@ -153,3 +163,11 @@ class NamedPolicy:
         rows = over.query[over.row_index].tolist()
         pairs = zip(rows, names, strict=True)
         return np.array([max(judged.get(self.qids[row], {}).get(name, 0), 0) for row, name in pairs], dtype=np.float64)
+
+
+def check_browsing(browsing: object) -> None:
+    """Raise `ConfigError` for what is neither None nor a browsing model, such as the name of one."""
+    if browsing is not None and (isinstance(browsing, type) or not callable(getattr(browsing, "bind", None))):
+        raise ConfigError(
+            f"browsing: found {browsing!r}; expected None or an object of rerankers.exposure, for instance RBP(0.8)"
+        )

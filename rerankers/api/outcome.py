@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerankers._base.errors import MissingError
+from rerankers._base.errors import InputError, MissingError
+from rerankers._base.files import unwritable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,17 +71,38 @@ class Outcome:
         ------
         MissingError
             when there is no such file.
+        InputError
+            when it is damaged.
         """
-        return read_any(self.path(name))
+        import pyarrow as pa
+        import yaml
+
+        path = self.path(name)
+        try:
+            return read_any(path)
+        except (pa.ArrowException, ValueError, OSError, yaml.YAMLError) as error:
+            expected = f"what fair-rerank {self.command} has written"
+            raise InputError.one(str(path), f"a file that cannot be read ({error})", expected) from error
 
     def save(self, folder: str | Path) -> Path:
-        """Copy the files to a folder of your own, and return it; files that are there already are replaced."""
+        """Copy the files to a folder of your own, and return it; files that are there already are replaced.
+
+        Raises
+        ------
+        MissingError
+            for commands that leave no folder.
+        ConfigError
+            for a folder that cannot be written.
+        """
         import shutil
 
         if self.folder is None:
             raise MissingError(f"{self.command}: nothing to save; this command leaves no folder")
         target = Path(folder)
-        shutil.copytree(self.folder, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".fair-rerank*"))
+        try:
+            shutil.copytree(self.folder, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".fair-rerank*"))
+        except OSError as error:
+            raise unwritable(target, error) from error
         return target
 
     def __repr__(self) -> str:

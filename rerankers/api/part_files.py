@@ -18,7 +18,9 @@ FILES_OF_GROUPS = frozenset({"evaluate", "labels", "meta", "submit", "choose"})
 def as_file(command: str, key: str, value: Any, inputs: Path) -> list[str] | None:
     """Return the words that name the file of a value, None where it is nothing that becomes a file."""
     writer = _WRITERS.get(key)
-    if writer is None or isinstance(value, str | Path) or value is None or callable(getattr(value, "align", None)):
+    if writer is None or isinstance(value, str | Path) or value is None:
+        return None
+    if callable(getattr(value, "align", None)) and not is_frame(value):  # frames of pandas have one of their own
         return None
     return writer(command, value, inputs)
 

@@ -126,6 +126,9 @@ def _candidates(parts: Parts, value: Any, inputs: Path) -> None:
 
 
 def _put(parts: Parts, key: str, value: Any) -> None:
+    if isinstance(value, type):
+        kind = value.__name__
+        raise ConfigError(f"{key}: found the class {kind}; expected an object of it: {kind}()")
     if key == "target" and isinstance(value, Mapping):
         from rerankers.methods.targets import as_target
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers.api.labels import HeldGroups
-from rerankers.api.named_policy import NamedPolicy
+from rerankers.api.named_policy import NamedPolicy, check_browsing
 from rerankers.api.rows import Source, source_of
 from rerankers.measures.evaluation import Options
 from rerankers.methods import METHODS, answered, check_method, check_policy
@@ -89,8 +89,9 @@ class Reranker:
         self.target = as_target("equal_exposure" if target is None else target)
         if groups is not None and not takes_groups(self.method, self.target):
             raise ConfigError(f"groups: found some, which have no effect: {self.name} sees no groups")
-        if k < 1:
-            raise ConfigError(f"k: found {k}; expected at least 1")
+        if not isinstance(k, int) or k < 1:
+            raise ConfigError(f"k: found {k!r}; expected a whole number, at least 1")
+        check_browsing(browsing)
         self.seed, self.k = seed, k
         self.column = groups if isinstance(groups, str) else None
         self.unknown, self.mixed = unknown, mixed
@@ -125,7 +126,7 @@ class Reranker:
         Parameters
         ----------
         n
-            rankings a query, 1 or more.
+            rankings a query, 0 or more.
         first
             number of the first of them: draw i is the same however many are drawn.
         """
@@ -165,6 +166,8 @@ def _built(method: Any, options: Mapping[str, Any]) -> Any:
         check_method(method)
         return method
     kind = METHODS[choose("method", method, METHODS)]
+    for name in options:
+        choose(f"options of method {method}", name, [field.name for field in fields(kind) if field.init])
     try:
         return kind(**options)
     except TypeError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import yaml
 
-from rerankers._base.errors import ConfigError, choose
+from rerankers._base.errors import InputError, MissingError, choose
 from rerankers.api.job import Done
 from rerankers.api.outcome import Outcome
 from rerankers.api.quiet import Said
@@ -60,7 +60,9 @@ class Result(Outcome):
         place = Path(folder)
         read_results(place)
         config, metadata = (_yaml(place / name) for name in ("config.yaml", "metadata.yaml"))
-        repeated = str(metadata.get("implementation", {}).get("executable", {}).get("cmd", ""))
+        implementation = metadata.get("implementation")
+        executable = implementation.get("executable") if isinstance(implementation, Mapping) else None
+        repeated = str(executable.get("cmd", "")) if isinstance(executable, Mapping) else ""
         command = repeated.split(" ", 2)[1] if repeated.startswith("fair-rerank ") else "evaluate"
         return cls(Done(command, place, config, Said(), _STORED, repeated, None))
 
@@ -209,8 +211,11 @@ _STORED = object()
 def _yaml(path: Path) -> Mapping[str, Any]:
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise MissingError(f"{path}: no such file; expected what a job has written") from error
     except (OSError, UnicodeError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"{path}: found a file that cannot be read ({error}); expected what a job has written"
-        ) from error
-    return found if isinstance(found, Mapping) else {}
+        said = " ".join(str(error).split())
+        raise InputError.one(str(path), f"a file that cannot be read ({said})", "what a job has written") from error
+    if not isinstance(found, Mapping):
+        raise InputError.one(str(path), f"a {type(found).__name__}", "the options and facts that a job has written")
+    return found

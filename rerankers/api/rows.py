@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from rerankers._base.errors import InputError
-from rerankers.api.frames import table_of
+from rerankers.api.frames import is_frame, nameless, table_of
 from rerankers.retrieval.listed import trusted_scores
 from rerankers.runs import Run, read_run
 from rerankers.runs.columns import codes_of
@@ -63,7 +63,7 @@ class Source:
         table = table_of(self.frame, "frame", [self.names["docno"], column])
         found: dict[str, Any] = {}
         for docno, group in zip(*(table[name].to_pylist() for name in (self.names["docno"], column)), strict=True):
-            group = None if group is None or group != group else group
+            group = None if nameless(group) else group
             if found.setdefault(str(docno), group) != group:
                 raise InputError.one("groups", f"two groups of document {str(docno)!r} in {column!r}", "one")
         return found
@@ -105,7 +105,7 @@ def source_of(frame: Any) -> Source:
     """
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
-    if not isinstance(frame, pa.Table) and not hasattr(frame, "__arrow_c_stream__"):
+    if not is_frame(frame):
         expected = "a frame of pandas, polars or Arrow with qid, docno and score or rank"
         raise InputError.one("frame", f"a {type(frame).__name__}", expected)
     names = columns_of(_columns(frame), "frame")

@@ -79,10 +79,10 @@ def with_cutoff(spec: BrowsingModel, cutoff: int) -> BrowsingModel:
     Raises
     ------
     ConfigError
-        when ``cutoff`` is below 1.
+        when ``cutoff`` is no whole number, or below 1.
     """
-    if cutoff < 1:
-        raise ConfigError(f"measures.cutoff: found {cutoff}; expected a whole number, 1 or more, or null")
+    if not isinstance(cutoff, int) or cutoff < 1:
+        raise ConfigError(f"measures.cutoff: found {cutoff!r}; expected a whole number, 1 or more, or null")
     if isinstance(spec, TopKSet):
         return TopKSet(min(spec.k, cutoff))
     if isinstance(spec, Positions):

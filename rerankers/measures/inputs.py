@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rerankers.values import Ids
 
 ATTRIBUTE = "group"
-_LOWEST, _HIGHEST = -(2**15), 2**15 - 1
+LOWEST, HIGHEST = -(2**15), 2**15 - 1
+"""Grades that there are."""
 _GROUPS = "a group, a list of groups, {group: weight}, or None for unknown"
 
 
@@ -71,12 +72,12 @@ def _any_pairs(source: Mapping[Any, Any]) -> QrelsTable:
             continue
         for docno, grade in judged.items():
             pair = (str(qid), str(docno))
-            whole = _whole(grade)
+            whole = whole_grade(grade)
             if whole is None:
                 problems.add(
                     None,
                     f"grade {grade!r} for query {pair[0]!r}, document {pair[1]!r}",
-                    f"a whole number from {_LOWEST} to {_HIGHEST}",
+                    f"a whole number from {LOWEST} to {HIGHEST}",
                 )
             elif pair in rows:
                 problems.add(None, f"document {pair[1]!r} of query {pair[0]!r} more than once", "one grade each")
@@ -88,12 +89,13 @@ def _any_pairs(source: Mapping[Any, Any]) -> QrelsTable:
     return QrelsTable(pa.array(qids, pa.large_string()), pa.array(docnos, pa.large_string()), grades, {})
 
 
-def _whole(grade: Any) -> int | None:
+def whole_grade(grade: Any) -> int | None:
+    """Return a grade as a whole number in the range of a qrels file, None for anything else."""
     try:
         whole = int(grade)
     except (TypeError, ValueError, OverflowError):
         return None
-    return whole if whole == grade and _LOWEST <= whole <= _HIGHEST else None
+    return whole if whole == grade and LOWEST <= whole <= HIGHEST else None
 
 
 def group_alignment(groups: Any, docs: Ids) -> tuple[GroupAlignment, int]:

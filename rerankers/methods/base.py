@@ -20,6 +20,8 @@ GROUP_TIERS = ("given_groups", "judged")
 
 def check_method(method: object, where: str = "method") -> None:
     """Raise `ConfigError` unless an object is a method: it says its tier and makes policies."""
+    if isinstance(method, type):
+        raise ConfigError(f"{where}: found the class {method.__name__}; expected an object of it: {method.__name__}()")
     tier = getattr(method, "tier", None)
     if tier not in TIERS:
         raise ConfigError(

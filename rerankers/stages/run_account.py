@@ -94,6 +94,8 @@ def _few_judged(pool: Pool) -> list[str]:
 
 def flat(pool: Pool) -> bool:
     """Return whether no query has two candidates of different belief, while some query has two."""
+    if not pool.candidates.nnz:
+        return False
     value = Block(pool.candidates, pool.stream, estimates=pool.estimates).relevance.value
     first = np.repeat(value[np.minimum(pool.candidates.indptr[:-1], max(len(value) - 1, 0))], pool.candidates.lengths)
     return bool(np.any(pool.candidates.lengths > 1)) and bool(np.all(value == first))
