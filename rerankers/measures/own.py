@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 FUNCTIONS = ("of_exposure", "of_ranking")
 BETTER = ("higher", "lower", "")
 UNDEFINED = "undefined_for_query"
+_EXPECTED = "expected a finite number, or None where there is none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +168,18 @@ class Own:
             return np.nan, REASONS.index(UNDEFINED)
         if isinstance(found, str):
             if found not in REASONS:
-                raise RowError(
-                    self.name, row, f"found {found!r}; expected a number, None, or one of {', '.join(REASONS)}"
-                )
+                expected = f"a number, None, or one of {', '.join(REASONS)}"
+                raise RowError(self.name, row, f"found {found!r}; expected {expected}")
             return np.nan, REASONS.index(found)
         if np.ndim(found) != 0 or not isinstance(found, int | float | np.number | np.bool_ | np.ndarray):
             what = f"an array of shape {np.shape(found)}" if np.ndim(found) else f"a {type(found).__name__}"
             raise RowError(self.name, row, f"found {what}; expected one number, or None where there is none")
-        number = float(found)
+        try:
+            number = float(found)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise RowError(self.name, row, f"found a value that is no number ({error}); {_EXPECTED}") from error
         if not np.isfinite(number):
-            raise RowError(self.name, row, f"found {number}; expected a finite number, or None where there is none")
+            raise RowError(self.name, row, f"found {number}; {_EXPECTED}")
         return number, -1
 
 
@@ -234,8 +237,7 @@ def own_name(measure: object) -> str:
 
 
 def _made(kind: Any) -> str:
-    """Return the class and its options: measures of other options are other measures."""
-    measure = getattr(kind, "measure", None)
+    measure = getattr(kind, "measure", None)  # with its options: measures of other options are other measures
     return repr(measure) if is_dataclass(measure) else type(measure).__name__ if measure is not None else kind.__name__
 
 

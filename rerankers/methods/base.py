@@ -11,6 +11,7 @@ from rerankers._base.errors import ConfigError
 
 if TYPE_CHECKING:
     from rerankers.policies import Policy
+    from rerankers.values import Candidates
     from rerankers.values.block import Block
 
 TIERS = ("blind", "metadata", "predicted_groups", "given_groups", "judged")
@@ -50,6 +51,19 @@ def check_policy(policy: object, method: object, block: Block) -> None:
         over.lengths, block.candidates.lengths
     ):
         raise ConfigError(f"method {type(method).__name__}: its policy is not over the candidates of the block")
+    if not _same_documents(over, block.candidates):
+        raise ConfigError(
+            f"method {type(method).__name__}: its policy is over other documents than the candidates of the block, or "
+            "over one of them twice; expected each candidate of a query once"
+        )
+
+
+def _same_documents(over: Candidates, candidates: Candidates) -> bool:
+    """Return whether every row has the same documents, in any order; rows are of the same lengths."""
+    if np.array_equal(over.doc, candidates.doc):
+        return True
+    row = candidates.row_index
+    return np.array_equal(over.doc[np.lexsort((over.doc, row))], candidates.doc[np.lexsort((candidates.doc, row))])
 
 
 class Method(Protocol):
