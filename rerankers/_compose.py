@@ -20,7 +20,7 @@ from rerankers._base.errors import ConfigError
 from rerankers._conf import conf_folder
 from rerankers._explain import _null_option, composition_error, version_words
 from rerankers._hydra import Call
-from rerankers._overrides import quote_overrides
+from rerankers._overrides import check_options, quote_overrides
 
 _ONE_AT_A_TIME = threading.RLock()
 
@@ -46,6 +46,7 @@ def compose_call(command: str, words: Sequence[str], folders: Sequence[Path] = (
         for anything wrong with the words or the configs.
     """
     quoted = quote_overrides(command, list(words))
+    check_options(command, quoted)
     for folder in folders:
         if not folder.is_dir():
             raise ConfigError(f"config_dir: found {folder}, no such folder; expected one with config groups")

@@ -28,7 +28,7 @@ from rerankers._explain import _null_option as _null_option
 from rerankers._explain import _whole as _whole
 from rerankers._help import help_text
 from rerankers._hydra_parts import check_started
-from rerankers._overrides import quote_overrides
+from rerankers._overrides import check_options, quote_overrides
 from rerankers._sweep_words import FLAGS_WITH_VALUE as FLAGS_WITH_VALUE
 from rerankers._sweep_words import TELLING, check_plugins, check_words, is_multirun
 
@@ -67,6 +67,7 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
     check_words(words)
     check_plugins(words)
     quoted = quote_overrides(command, _flags_first(words))
+    check_options(command, quoted)
     if "--help" in words or "-h" in words:
         print(help_text(command, _folders(words), _composed(command, quoted)))
         return 0

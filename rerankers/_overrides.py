@@ -108,7 +108,6 @@ def _quote_word(command: str, word: str, several: bool = False) -> str:
         key = "measures.names"
     last = key.rpartition(".")[2]
     if last not in PATHS and key not in LISTS:
-        _check_option(command, key, value)
         return word
     if not value:
         raise ConfigError(f"{key}: found nothing behind the equals sign; expected a value. Is a shell variable empty?")
@@ -122,8 +121,14 @@ def _quote_word(command: str, word: str, several: bool = False) -> str:
     return f"{prefix}{key}=[{quoted}]" if key in LISTS and value != "null" else f"{prefix}{key}={quoted}"
 
 
-def _check_option(command: str, key: str, value: str) -> None:
+def check_options(command: str, words: list[str]) -> None:
     """Raise `ConfigError` for a list or a number where one option is chosen by its name; Hydra's words are others."""
+    for word in words:
+        key, _, value = word.partition("=")
+        _check_option(command, key, value)
+
+
+def _check_option(command: str, key: str, value: str) -> None:
     if not (value.startswith("[") or re.fullmatch(r"-?[\d.]+", value)):
         return
     if not (conf_folder() / key).is_dir():

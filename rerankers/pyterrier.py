@@ -55,11 +55,11 @@ class FairRerank(pt.Transformer):  # type: ignore[misc]
 
     def __init__(self, method: Any, *, samples: int | None = None, sample: int = 0, **options: Any) -> None:
         super().__init__()
-        if samples is not None and samples < 1:
-            raise ConfigError(f"samples: found {samples}; expected 1 or more, or None for a single ranking")
-        if sample < 0 or (sample and samples is not None):
-            expected = "None beside samples" if sample > 0 else "the number of a draw, 0 or more"
-            raise ConfigError(f"sample: found {sample}; expected {expected}")
+        if samples is not None and (not isinstance(samples, int) or samples < 1):
+            raise ConfigError(f"samples: found {samples!r}; expected 1 or more, or None for a single ranking")
+        if not isinstance(sample, int) or sample < 0 or (sample and samples is not None):
+            expected = "None beside samples" if samples is not None else "the number of a draw, 0 or more"
+            raise ConfigError(f"sample: found {sample!r}; expected {expected}")
         self.samples, self.draw = samples, sample
         self.reranker = Reranker(method, **options)
 

@@ -56,6 +56,7 @@ for wrong in (draws, results.drop(columns="score")):
         continue
     raise AssertionError(list(wrong.columns))
 mistakes = [({"samples": 0}, "1 or more"), ({"samples": 2, "sample": 1}, "beside samples")]
+mistakes += [({"samples": "3"}, "found '3'"), ({"sample": "x"}, "found 'x'")]
 mistakes += [({"sample": -1}, "0 or more")]
 for options, message in mistakes:
     try:
