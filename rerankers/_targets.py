@@ -102,7 +102,13 @@ def _outside(key: str, target: str, packages: Sequence[str]) -> str:
 def _not_imported(key: str, target: str, error: BaseException) -> str:
     root = target.partition(".")[0]
     text = f"{key}: {target!r} cannot be imported ({type(error).__name__}: {error})."
-    if not (isinstance(error, ModuleNotFoundError) and error.name == root):
+    found = sys.modules.get(root)
+    bare_folder = found is not None and getattr(found, "__file__", None) is None  # a folder without __init__.py
+    if not (bare_folder or (isinstance(error, ModuleNotFoundError) and error.name == root)):
+        return text
+    if Path(root, f"{root}.py").is_file() and not Path(root, "__init__.py").is_file():
+        return f"{text} {root}.py is in the folder {root}. Type: export PYTHONPATH=$PWD/{root}"
+    if bare_folder:
         return text
     if Path(f"{root}.py").is_file() or Path(root).is_dir():
         return f"{text} It is in this folder. Type: export PYTHONPATH=$PWD"

@@ -353,6 +353,20 @@ def test_a_module_that_is_not_on_the_path_is_looked_for_here(tmp_path: Path, mon
         build({"_target_": "lies_here.Mine"}, ["lies_here"])
 
 
+def test_a_module_in_a_folder_of_its_name_is_told_with_that_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folded").mkdir()
+    (tmp_path / "folded" / "folded.py").write_text("class Mine: pass\n", encoding="utf-8")
+    said = r"folded\.py is in the folder folded\. Type: export PYTHONPATH=\$PWD/folded$"
+    with pytest.raises(ConfigError, match=said):
+        build({"_target_": "folded.Mine"}, ["folded"])
+    monkeypatch.syspath_prepend(tmp_path)  # the folder itself is imported, and has no class
+    with pytest.raises(ConfigError, match=rf"no attribute 'Mine'\)\. {said}"):
+        build({"_target_": "folded.Mine"}, ["folded"])
+
+
 @pytest.mark.parametrize(
     ("fields", "options", "said"),
     [
