@@ -70,6 +70,8 @@ class ReportData:
         for each attribute a table of how large its groups are, and how far judgments cover them; titled by it.
     extras
         what was run in words, fronts, shares of exposure, a sequence: what a job has of these.
+    over_seeds
+        systems that are means over several seeds.
 
     Raises
     ------
@@ -94,6 +96,7 @@ class ReportData:
     pictures: Sequence[Picture] = ()
     coverage: Sequence[PlainTable] = ()
     extras: Extras = field(default_factory=Extras)
+    over_seeds: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name, table, needed in (

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NO_MEAN = "not computed for this system"
 _NO_PART = {"systematic_share": "the loss is 0, or has no value", "excess_p": "no labels were shuffled, or no value"}
+_OVER_SEEDS = "has no mean over seeds (seeds=apart shows it seed by seed)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def gaps(data: ReportData) -> list[Gap]:
             reason = words(row["reason"]) if row["reason"] else "no reason given"
             found.append(Gap(*place, reason, row["unit_count_distinct"], units[place]))
     absent = [
-        Gap(system, key, _NO_PART.get(parse(key).part, _NO_MEAN), 0, 0)
+        Gap(system, key, _absent(data, system, key), 0, 0)
         for system in data.systems
         for key in data.keys
         if data.mean(system, key) is None and (system, key) not in told
@@ -89,6 +90,12 @@ def gaps(data: ReportData) -> list[Gap]:
         (gap for gap in (*found, *absent) if gap.system in systems),
         key=lambda gap: (keys.get(gap.measure, len(keys)), systems[gap.system], gap.reason),
     )
+
+
+def _absent(data: ReportData, system: str, key: str) -> str:
+    """Say why a system has no mean of a measure that no single value is missing of."""
+    part = parse(key).part
+    return _OVER_SEEDS if part in _NO_PART and system in data.over_seeds else _NO_PART.get(part, _NO_MEAN)
 
 
 def _units(data: ReportData) -> dict[tuple[str, str], int]:

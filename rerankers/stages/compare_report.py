@@ -42,6 +42,7 @@ def report_of(section: Section, level: float) -> ReportData:
         intervals={row.name: row.intervals for row in section.rows},
         group_exposure=pa.Table.from_pylist([], schema=GROUP_SCHEMA),
         confidence=level,
+        over_seeds=frozenset(row.name for row in section.rows if row.seeds > 1),
     )
 
 

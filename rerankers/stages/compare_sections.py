@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from rerankers._base.errors import ConfigError
+from rerankers.report.keys import parse
 from rerankers.stages.compare_alike import check_alike, queries_differ
 from rerankers.stages.compare_configs import options_of
 from rerankers.stages.compare_names import Named, differing, names_of, short_keys, value_words
@@ -246,4 +247,24 @@ def _notes(sections: Sequence[Section], left_out: Sequence[str], level: float) -
         odd = [job for job in section.jobs if float(job.options.get("confidence", 0.95)) != level]
         if odd:
             out.append(f"{len(odd)} jobs have intervals of another level than {level:.0%}: {odd[0].folder}")
+        out += _other_groups(section)
     return out
+
+
+def _other_groups(section: Section) -> list[str]:
+    """Say that ``group_EEL`` and its like are about other groups in some rows than in others."""
+    measured = [row for row in section.runs if any(parse(key).attribute == "" for key in row.means)]
+    told = [_attribute(row.members[0].job) for row in measured]
+    found = dict.fromkeys(str(name) for name in told if name is not None)
+    if len(found) < 2:
+        return []
+    return [
+        f"caution: {section.title or 'jobs'}: measures of groups are about {', '.join(found)}, each job's own groups: "
+        "they, and their differences, say something between rows of the same groups only; compare the jobs of each by "
+        "themselves"
+    ]
+
+
+def _attribute(job: JobResults) -> object:
+    groups = job.options.get("groups")
+    return groups.get("attribute") if isinstance(groups, Mapping) else None

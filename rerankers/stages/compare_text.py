@@ -60,8 +60,9 @@ def section_sentences(found: Compared) -> list[str]:
     for section in found.sections:
         presets = dict.fromkeys(job.preset or "no preset" for job in section.jobs)
         jobs = f"{len(section.jobs):,} {'job' if len(section.jobs) == 1 else 'jobs'}"
+        runs = f"{len(section.runs):,} {'system' if len(section.runs) == 1 else 'systems'}"
         out.append(
-            f"{section.title or 'collection not named by the jobs'}: {jobs}, {len(section.runs):,} systems, "
+            f"{section.title or 'collection not named by the jobs'}: {jobs}, {runs}, "
             f"{', '.join(presets)}, {section.queries:,} queries"
         )
     return out

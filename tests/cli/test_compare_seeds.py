@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,36 @@ def test_a_sweep_of_other_tiers_tells_them(tmp_path: Path, capsys: pytest.Captur
     table = (tmp_path / "out" / "comparison.md").read_text().split("## Results")[1]
     assert "| system | tier | utility ↑ | EEL ↓ |" in table
     assert "| fair | given groups |" in table
+
+
+def test_parts_without_a_mean_over_seeds_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = {"group_EEL": 0.3, "group_EEL_placebo": 0.2, "group_EEL_excess": 0.1}
+    for seed in (0, 1):
+        folder = write(tmp_path / "sweep" / str(seed), method(temperature=1.0), seed=seed, noise=0.05, more=more)
+        summary = folder / "measures.json"
+        found = json.loads(summary.read_text())
+        for run in found["runs"].values():  # these two are of all queries together
+            run["mean"] |= {"group_EEL_excess_p": 0.2, "group_EEL_systematic_share": 0.4}
+        summary.write_text(json.dumps(found))
+    said = (
+        "has no mean over seeds (seeds=apart shows it seed by seed) (group_EEL_excess_p, group_EEL_systematic_share: kl"
+    )
+    told = compare(capsys, tmp_path / "sweep")
+    assert f"-: {said}" in told
+    assert "no labels were shuffled" not in told
+    assert said not in compare(capsys, tmp_path / "sweep", seeds="apart")
+
+
+def test_groups_of_other_attributes_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place, attribute in enumerate(["region", "maker"]):
+        config = {**method(temperature=1.0), "groups": {"attribute": attribute}}
+        folder = write(tmp_path / "sweep" / str(place), config, loss=0.6 + place / 10, more={"group_EEL": 0.3})
+        summary = folder / "measures.json"
+        found = json.loads(summary.read_text())
+        found["options"]["groups"] = {"attribute": attribute}
+        summary.write_text(json.dumps(found))
+    said = "caution: jobs: measures of groups are about region, maker, each job's own groups"
+    out = tmp_path / "out"
+    assert said in compare(capsys, tmp_path / "sweep", output=out)
+    assert said in (out / "comparison.md").read_text()
+    assert "caution: jobs" not in compare(capsys, tmp_path / "sweep" / "0", tmp_path / "sweep" / "0")
