@@ -244,4 +244,7 @@ def _list(value: float | list[float] | None) -> list[float]:
 
 def _counted(states: Sequence[State]) -> str:
     found = {name: sum(state.state == name for state in states) for name in (DONE, THERE, FAILED, NOT_RUN)}
-    return ", ".join(f"{number} {name}" for name, number in found.items() if number)
+    several = {THERE: "were there"}
+    return ", ".join(
+        f"{number} {several.get(name, name) if number > 1 else name}" for name, number in found.items() if number
+    )
