@@ -12,3 +12,4 @@ fi
 log="$(mktemp)"
 trap 'rm -f "$log"' EXIT
 "$python" -m mkdocs build --strict --site-dir "${1:-build/site}" >"$log" 2>&1 || { grep -v '^INFO' "$log"; exit 1; }
+echo "site: ${1:-build/site}/index.html"
