@@ -14,6 +14,7 @@ no groups were given, or all are  measures of groups are null: ``no_groups``
 unknown and dropped or spread
 nothing is ranked                 exposure is 0: EEL is EET, EED, EER, utility and the classic measures are 0;
                                   Judged is null: ``no_ranked_document``
+rankings shorter than 10 ranks    rND, rKL, rRD are null: ``fewer_ranks_than_step`` (``step`` sets another first prefix)
 exposure estimated from one draw  EEL and EED are null: ``too_few_draws``
 no value under any shuffled label placebo and excess are null: ``no_value_under_shuffled_labels``
 gender presence                   needs no judgments, and has values for queries without any; null where nothing is

@@ -205,7 +205,8 @@ class _PrefixParity(RankedGroupMeasure):
         return Scores.of(
             average,
             ("query_not_judged", ~evaluation.query_judged),
-            ("no_ranked_document", ~(filled & reached)),
+            ("no_ranked_document", ~filled),
+            ("fewer_ranks_than_step", ~reached),
             ("no_groups", ~(known & there.any(axis=1))),  # none of the asked groups has a document
         )
 

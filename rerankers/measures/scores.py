@@ -25,6 +25,7 @@ REASONS = (
     "no_neutral_background",
     "no_group_words",
     "undefined_for_query",
+    "fewer_ranks_than_step",
 )
 
 

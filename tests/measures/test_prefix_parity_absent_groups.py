@@ -22,3 +22,11 @@ def test_columns_without_a_document_do_not_count(form: str) -> None:
     weight = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]])
     assert prefix_parity(weight, form=form, step=2) == pytest.approx(1.0, abs=1e-15)
     assert prefix_parity(np.zeros((4, 2)), form=form, step=2) == 0.0
+
+
+@pytest.mark.parametrize("form", ["rND", "rKL", "rRD"])
+def test_rankings_that_end_before_the_first_prefix_say_so(form: str) -> None:
+    short = evaluate({"q": [RANKING]}, {"q": {"a": 1}}, LABELS, measures=form).to_pylist()
+    assert [(row["value"], row["reason"]) for row in short] == [(None, "fewer_ranks_than_step")]
+    empty = evaluate({"q": [[]]}, {"q": {"a": 1}}, LABELS, measures=form).to_pylist()
+    assert empty[0]["reason"] == "no_ranked_document"
