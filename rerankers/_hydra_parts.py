@@ -61,7 +61,7 @@ def check_started(command: str, words: Sequence[str]) -> None:
             config = hydra.compose(name, overrides=[*overrides, *more], return_hydra_config=True)
         except (HydraException, OmegaConfBaseException) as error:
             raise composition_error(command, list(words), error) from error
-        except (ValueError, yaml.YAMLError):
+        except (ValueError, yaml.YAMLError, RecursionError):
             return  # which Hydra will meet as well, before it builds anything
     if str(config.hydra.mode).endswith("MULTIRUN") and not is_multirun(list(words)):
         raise ConfigError("hydra.mode: found MULTIRUN; expected it on the command line. Type: --multirun")

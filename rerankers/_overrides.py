@@ -134,7 +134,7 @@ def _check_option(command: str, key: str, value: str) -> None:
     if not (conf_folder() / key).is_dir():
         return
     defaults = yaml.safe_load((conf_folder() / f"{command}.yaml").read_text(encoding="utf-8")).get("defaults", [])
-    if any(isinstance(one, dict) and key in one for one in defaults):
+    if any(isinstance(one, dict) and key in one and not isinstance(one[key], list) for one in defaults):
         options = ", ".join(sorted(path.stem for path in (conf_folder() / key).glob("*.yaml")))
         raise ConfigError(f"{key}: found {value}; expected one of {options}. Several, one after the other: --multirun")
 

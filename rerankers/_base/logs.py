@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from logging.handlers import MemoryHandler
 from pathlib import Path
 
-from rerankers._base.errors import FairRerankersError
+from rerankers._base.errors import ConfigError, FairRerankersError, InputError, MissingError
 from rerankers._base.files import unwritable
 
 FILE = "log.txt"
@@ -26,6 +26,9 @@ _running: ContextVar[MemoryHandler | None] = ContextVar("running", default=None)
 def job_log(command: str, folder: Path | None = None) -> Iterator[None]:
     """Collect what is logged until the job knows its folder (`log_to`); what went wrong is logged last.
 
+    Where input, config or machine are wrong, the message on the terminal says all there is: a folder that had no log
+    before has none then, so that a job which could not be done leaves nothing.
+
     Parameters
     ----------
     command
@@ -40,8 +43,13 @@ def job_log(command: str, folder: Path | None = None) -> Iterator[None]:
     logger.setLevel(logging.INFO)  # and left so: another thread may be at a job as well
     token = _running.set(handler)
     logger.info("%s", command)
+    needless = False
     try:
         yield
+    except (InputError, ConfigError, MissingError) as error:
+        logger.error("%s", error)
+        needless = True
+        raise
     except FairRerankersError as error:
         logger.error("%s", error)
         raise
@@ -59,8 +67,19 @@ def job_log(command: str, folder: Path | None = None) -> Iterator[None]:
         target = handler.target
         handler.flush()
         handler.close()
-        if target is not None:
+        if isinstance(target, _LogFile):
             target.close()
+            if needless and target.fresh:
+                Path(target.baseFilename).unlink(missing_ok=True)
+
+
+class _LogFile(logging.FileHandler):
+    """The file; ``fresh`` where nothing stood there before."""
+
+    def __init__(self, path: Path) -> None:
+        self.fresh = not path.exists()
+        super().__init__(path, encoding="utf-8", errors="backslashreplace")
+        self.setFormatter(logging.Formatter(FORMAT))
 
 
 def log_to(folder: Path) -> None:
@@ -78,10 +97,9 @@ def log_to(folder: Path) -> None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        target = logging.FileHandler(folder / FILE, encoding="utf-8", errors="backslashreplace")
+        target = _LogFile(folder / FILE)
     except OSError as error:
         raise unwritable(folder / FILE, error) from error
-    target.setFormatter(logging.Formatter(FORMAT))
     handler.setTarget(target)
     handler.flush()
     handler.capacity = 1  # from here on every line is written at once

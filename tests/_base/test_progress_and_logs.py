@@ -106,7 +106,11 @@ def test_errors_are_logged_behind_earlier_jobs(tmp_path: Path) -> None:
             log_to(tmp_path)
             raise problem
 
-    for problem in (InputError.one("a.run", "nothing", "a run"), ZeroDivisionError("0")):
+    wrong = InputError.one("a.run", "nothing", "a run")
+    with pytest.raises(InputError):
+        failing(wrong)
+    assert not (tmp_path / FILE).exists()  # the message says it all, and a job that could not begin leaves nothing
+    for problem in (ZeroDivisionError("0"), wrong):
         with pytest.raises(type(problem)):
             failing(problem)
     text = (tmp_path / FILE).read_text()

@@ -18,6 +18,7 @@ from rerankers.cli import main
 QUICK: dict[str, Any] = {"measures": {"resamples": 20, "permutations": 5, "names": ["EEL", "group_EEL", "nDCG@5"]}}
 
 
+@pytest.mark.slow
 def test_evaluate_gives_the_bits_of_the_command(
     by_command: Path, files: Path, parts: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -169,6 +169,7 @@ def test_wrong_command_lines(
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_paths_need_no_quotes(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
     for name in ("exp:1", "[mine]", "it's, =ü", "$HOME", "(a) {b}"):
         code, _, err = command(

@@ -33,6 +33,7 @@ def rows(output: Path) -> list[dict[str, str]]:
     return list(csv.DictReader((output / "fit.csv").read_text().splitlines()))
 
 
+@pytest.mark.slow
 def test_the_chosen_value_is_the_best_of_a_sweep_on_training_queries(command: Run, world: Path, tmp_path: Path) -> None:
     values = [0.3, 1.0, 3.0]
     words = ["groups=none", "fit=grid", f"fit.options={{temperature:{values}}}".replace(" ", "")]
@@ -76,6 +77,7 @@ def test_evaluation_judgments_do_not_choose(command: Run, world: Path, tmp_path:
     assert (tmp_path / "one" / "measures.csv").read_bytes() != (tmp_path / "two" / "measures.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_workers_do_not_matter(command: Run, world: Path, tmp_path: Path) -> None:
     words = ["groups=none", "fit=search", "fit.digits=1"]
     assert command(*fit_words(world, tmp_path / "one", *words))[0] == 0

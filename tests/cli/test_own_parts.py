@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Run
 
 from rerankers._base.errors import ConfigError
 from rerankers._conf import build
 from rerankers.methods import rerank_one
 from rerankers.stages.new import new
 
+Run = Callable[..., tuple[int, str, str]]
 GROUPS_OF = {
     "run": "collection retriever method target browsing groups ledger fit execution",
     "train": "collection retriever features model objective calibration browsing groups",

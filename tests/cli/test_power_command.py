@@ -91,6 +91,7 @@ def test_seeds_of_one_configuration(command: Run, here: Path) -> None:
     assert row["error"]["queries"] == pytest.approx(math.sqrt(parts["queries"] / 100))
 
 
+@pytest.mark.slow
 def test_draws_and_labels_of_real_jobs(command: Run, here: Path, tiny: Path, tiny_run: Path) -> None:
     job = ("collection=jsonl", f"collection.path={tiny}", "retriever=run_file", f"retriever.run={tiny_run}")
     more = ("groups.attribute=seniority", "samples=40", "measures.resamples=20")

@@ -103,6 +103,7 @@ def test_a_policy_with_accounts_of_authors(command: Run, tiny: Path, tiny_run: P
     assert {sample for _, sample in rankings(output)} == set(range(5)), "drawn from the mixture of eight"
 
 
+@pytest.mark.slow
 def test_given_groups_have_accounts(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     options = ("method=online_frank_wolfe", "method.scope=sequence", "method.entities=seniority", "rounds=3")

@@ -81,6 +81,7 @@ def run(command: Run, folder: Path, name: str, *words: str) -> tuple[list[list[s
     return list(rankings.values()), json.loads((output / "measures.json").read_text())["counts"]
 
 
+@pytest.mark.slow
 def test_controller_and_sampling(command: Run, folder: Path) -> None:
     served, counts = run(command, folder, "trec2020_nle_meta")
     assert len(served) == 6  # as often as the sequence asks
@@ -98,6 +99,7 @@ def test_controller_and_sampling(command: Run, folder: Path) -> None:
     assert len(set(map(tuple, drawn))) > 1
 
 
+@pytest.mark.slow
 def test_greedy_rule_over_a_submission(command: Run, folder: Path) -> None:
     drawn, counts = run(command, folder, "trec2020_infoseeking_r60g20c20")
     assert len(set(map(tuple, drawn))) == 1
@@ -116,6 +118,7 @@ def test_shifting_fusion_of_columns(command: Run, folder: Path) -> None:
     assert counts["retrieval"]["run_abstract_pairs_without_a_number"] == 1
 
 
+@pytest.mark.slow
 def test_a_ranker_is_asked_for(command: Run, folder: Path) -> None:
     for name in ("trec2020_mtg_lm_relevance", "trec2020_mtg_rel_groups"):
         code, _, err = command(

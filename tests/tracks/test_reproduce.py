@@ -111,6 +111,7 @@ def test_damaged_tables(tmp_path: Path, line: str, message: str) -> None:
         module._rows(path)
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_a_part_without_its_file_is_absent_the_others_are_not(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
