@@ -38,6 +38,9 @@ NEEDED = {
     "llm": "session",
 }
 
+OF_SWEEPS = frozenset({"resume", "optimise"})
+"""Keys of `run`, `evaluate` and `train` that are about a job among others, not about the job."""
+
 
 def build_part(config: Mapping[str, Any], key: str) -> Any:
     """Return the object of a config group, which must offer what `NEEDED` says."""

@@ -11,6 +11,7 @@ from rerankers._base.errors import ConfigError, choose
 from rerankers._conf import build
 from rerankers.ledger import Memory, SQLite
 from rerankers.stages.config_parts import (
+    OF_SWEEPS,
     build_part,
     cache_folder,
     check_keys,
@@ -51,7 +52,7 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         the chosen method's name.
     """
     _no_preset(config)
-    check_keys({key: value for key, value in config.items() if key != "optimise"}, RUN_KEYS)
+    check_keys({key: value for key, value in config.items() if key not in OF_SWEEPS}, RUN_KEYS)
 
     whole = config
     model, config = _without_model(config)
@@ -86,7 +87,7 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
 
 def evaluate_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str]) -> None:
     """Run the job of a config of ``conf/evaluate.yaml``'s form."""
-    check_keys({key: value for key, value in config.items() if key != "preset"}, EVALUATE_KEYS)
+    check_keys({key: value for key, value in config.items() if key not in {"preset", *OF_SWEEPS}}, EVALUATE_KEYS)
     if config.get("preset") is not None:
         report, differences = evaluate_preset(_preset_job(config, words), folder.absolute())
         show(report, folder, config, differences)

@@ -15,6 +15,7 @@ from rerankers.learning.monitors import Watch
 from rerankers.learning.objectives.aimed import aimed
 from rerankers.learning.objectives.mixture import with_fairness
 from rerankers.stages.config_parts import (
+    OF_SWEEPS,
     build_part,
     cache_folder,
     check_keys,
@@ -49,7 +50,7 @@ def train_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[s
     words
         the overrides, for the metadata.
     """
-    check_keys({key: value for key, value in config.items() if key != "optimise"}, TRAIN_KEYS)
+    check_keys({key: value for key, value in config.items() if key not in OF_SWEEPS}, TRAIN_KEYS)
     if not isinstance(config["validation"], Mapping):
         raise ConfigError(f"validation: found {config['validation']!r}; expected its options, see train --help")
     seed = whole_number(config, "seed")
