@@ -75,7 +75,8 @@ def test_blocks_in_order_and_lost_workers(extra: str, python_with: Callable[[str
         timeout=300,
         env={**os.environ, "MARKS": str(tmp_path)},
     )
-    assert done.stdout.splitlines()[-1:] == ["fine"], done.stderr[-3000:]
+    assert "fine" in done.stdout.splitlines(), done.stderr[-3000:]  # Ray's own remarks may stand around it
+    assert done.returncode == 0
 
 
 @pytest.mark.slow
