@@ -15,6 +15,8 @@ import rerankers as fr
 from rerankers.api.parts import parts_of
 from rerankers.cli import main
 
+pytestmark = pytest.mark.slow
+
 QUICK: dict[str, Any] = {"measures": {"resamples": 20, "permutations": 5, "names": ["EEL", "group_EEL", "nDCG@5"]}}
 
 

@@ -12,6 +12,8 @@ from rerankers._base.errors import ConfigError
 from rerankers.stages.compare import compare_from_config
 from tests.cli.compare_jobs import write
 
+pytestmark = pytest.mark.slow
+
 
 def compare(*folders: Path, **words: Any) -> None:
     config = {"results": [str(folder) for folder in folders], "leaderboard": None, "mix": [], "output": None}

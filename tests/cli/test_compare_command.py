@@ -247,6 +247,7 @@ def test_what_no_job_writes(command: Run, here: Path, stage: str, changes: dict[
     assert message in err
 
 
+@pytest.mark.slow
 def test_results_of_evaluate(command: Run, here: Path, tiny: Path, tiny_run: Path) -> None:
     for name, words in {"a": (), "b": (), "c": ("universe=judged",)}.items():
         code, _, err = command(

@@ -15,6 +15,8 @@ from rerankers.stages.compare import compare_from_config
 from tests.cli.compare_jobs import write
 from tests.cli.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 METHOD = {"method": {"temperature": 1}}
 
 

@@ -13,6 +13,8 @@ import pytest
 from rerankers.cli import main
 from tests.cli.conftest import Run, write_collection
 
+pytestmark = pytest.mark.slow
+
 JOBS = {
     "plain": (),
     "tilted": ("method=kl_tilt", "method.temperature=0.5"),

@@ -30,6 +30,7 @@ def predicted(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_method_sees_predictions_and_measures_do_not(
     command: Run, tiny: Path, tiny_run: Path, predicted: Path, tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ def test_the_front_contains_the_constructed_optimum(
     assert "<html" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_order_or_company_and_repeat(recommend: Recommend, world: Path) -> None:
     small = ["generator.embedding.dimensions=10", "alternatives.methods=[]", "shown=1"]
     words = ["groups=[economy,access]", "generator=[rm3,embedding,keywords,random]", "budget=3", *small, "seed=5"]

@@ -129,6 +129,7 @@ def test_rankings_do_not_depend_on_the_order_of_queries(
     assert by_query(tmp_path / "a") == by_query(tmp_path / "b")
 
 
+@pytest.mark.slow
 def test_line_ends_do_not_matter(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
     write_collection(tmp_path / "windows", end="\r\n", last="")
     assert command(*words(tiny, tiny_run, tmp_path / "a"))[0] == 0
@@ -184,6 +185,7 @@ def test_bm25_on_the_generated_collection(command: Run, tmp_path: Path) -> None:
     assert not [name for name in seconds if name.startswith("retrieval: ")], "index and hits are found again"
 
 
+@pytest.mark.slow
 @pytest.mark.java
 @pytest.mark.shared_data
 def test_cacm_as_it_is(command: Run, shared: Path, tmp_path: Path) -> None:

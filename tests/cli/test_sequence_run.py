@@ -138,6 +138,7 @@ def test_workers_and_judgments_change_no_byte(command: Run, tiny: Path, tiny_run
     assert bits[0] == bits[1] == bits[2]
 
 
+@pytest.mark.slow
 def test_what_is_refused(command: Run, tiny: Path, tiny_run: Path, tmp_path: Path) -> None:
     sequence = written(tmp_path / "s.csv", "q1", "q9", "q2", "q8", "q9")
     ledger = ("ledger=sqlite", f"ledger.path={tmp_path / 'l.sqlite'}")

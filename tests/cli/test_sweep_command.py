@@ -17,6 +17,8 @@ from rerankers.stages import sweep_places
 from rerankers.stages.output import claimed
 from rerankers.stages.sweep_value import tuning_warnings
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., tuple[int, str, str]]
 QUICK = ("samples=3", "measures.names=[nDCG@10,EEL]", "measures.resamples=20", "measures.permutations=0")
 

@@ -18,6 +18,8 @@ from rerankers.exposure import RBP
 from rerankers.methods import rerank_one
 from rerankers.methods.names import METHODS, NAMES
 
+pytestmark = pytest.mark.slow
+
 METHOD_PAGES = ROOT / "docs" / "methods"
 SECTIONS = (
     "Idea",

@@ -47,8 +47,8 @@ def world(seed: int = 0, queries: int = 6, n_docs: int = 40, longest: int = 9, a
     judgments = Judgments(
         np.array(kept, dtype=np.int32),
         np.concatenate([[0], np.cumsum([len(judged[number]) for number in kept])]),
-        np.concatenate([judged[number] for number in kept]),
-        {"grade": np.concatenate([grades[number] for number in kept]).astype(np.int16)},
+        np.concatenate([np.empty(0, np.int64), *(judged[number] for number in kept)]),
+        {"grade": np.concatenate([np.empty(0), *(grades[number] for number in kept)]).astype(np.int16)},
     )
     groups = {name: alignment(rng, n_docs, name) for name in ("economy", "h_index")[:attributes]}
     return World(qids, candidates, judgments, groups, query_streams(qids))

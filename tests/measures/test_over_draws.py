@@ -52,6 +52,7 @@ def test_variance_has_a_closed_form(
     assert found == pytest.approx(second - first**2, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_shares_inclusion_and_overlap_of_every_policy(scene: tuple[Evaluation, list[tuple[float, list[int]]]]) -> None:
     evaluation, all_rankings = scene
     mean_share = sum(w * sum(GROUPS[doc].get("a", 0.0) for doc in order[:2]) / 2 for w, order in all_rankings)

@@ -16,6 +16,8 @@ from rerankers._base.errors import ConfigError
 from rerankers.cli import main
 from rerankers.stages.new import GROUPS, class_name, commands, new
 
+pytestmark = pytest.mark.slow
+
 KINDS = sorted(GROUPS)
 BIN = Path(sys.executable).parent
 
