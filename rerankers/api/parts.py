@@ -12,24 +12,9 @@ from rerankers.api.held import describe, node_of
 from rerankers.api.inputs import candidates_file
 from rerankers.api.part_files import as_file
 from rerankers.api.words import Override, is_word, pairs_of, written
+from rerankers.stages.config_parts import NEEDED
 
-OFFERS = {
-    "collection": "load",
-    "retriever": "retrieve",
-    "method": "policy",
-    "target": "bind",
-    "browsing": "bind",
-    "groups": "align",
-    "execution": "map",
-    "fit": "choose",
-    "ledger": "open",
-    "features": "compute",
-    "model": "fit",
-    "objective": "bind",
-    "calibration": "fit",
-    "labeller": "label",
-    "llm": "session",
-}
+OFFERS = {**NEEDED, "ledger": "open"}
 """Config group -> what its objects can do."""
 BESIDE = {"method": ("model",), "objective": ("fairness_weight", "unfairness")}
 """Options of a group that are no fields of its objects, and stay words beside an object."""

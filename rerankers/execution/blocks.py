@@ -20,6 +20,13 @@ def check_block(block: int | None) -> None:
         raise ConfigError(f"execution.block: found {block}; expected at least 1, or null to choose by the work")
 
 
+def check_pool(workers: int, block: int | None) -> None:
+    """Raise `ConfigError` unless an engine may have so many workers (-1: all there are) and queries a block."""
+    check_block(block)
+    if workers == 0 or workers < -1:
+        raise ConfigError(f"execution.workers: found {workers}; expected at least 1, or -1 for all there are")
+
+
 def block_bounds(lengths: NDArray[np.int64], draws: int, block: int | None = None) -> list[tuple[int, int]]:
     """Cut rows into blocks.
 

@@ -12,7 +12,7 @@ from typing import Any, Generic
 import rerankers
 from rerankers._base.errors import ConfigError, MissingError
 from rerankers.execution.base import ONE_THREAD, B, R
-from rerankers.execution.blocks import check_block
+from rerankers.execution.blocks import check_pool
 from rerankers.execution.in_order import in_order
 
 INSTALL = "execution=dask needs Dask. Type: pip install 'fair-rerankers[dask]'"
@@ -40,9 +40,7 @@ class Dask:
     address: str | None = None
 
     def __post_init__(self) -> None:
-        check_block(self.block)
-        if self.workers == 0 or self.workers < -1:
-            raise ConfigError(f"execution.workers: found {self.workers}; expected at least 1, or -1 for all")
+        check_pool(self.workers, self.block)
 
     def map(
         self, function: Callable[[B], R], blocks: Iterable[B], name: Callable[[B], str] | None = None

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic
 
-from rerankers._base.errors import ConfigError
 from rerankers.execution.base import ONE_THREAD, B, R
-from rerankers.execution.blocks import check_block
+from rerankers.execution.blocks import check_pool
 from rerankers.execution.in_order import in_order
 from rerankers.execution.serial import Serial
 
@@ -30,9 +29,7 @@ class Joblib:
     block: int | None = None
 
     def __post_init__(self) -> None:
-        check_block(self.block)
-        if self.workers == 0 or self.workers < -1:
-            raise ConfigError(f"execution.workers: found {self.workers}; expected at least 1, or -1 for all cores")
+        check_pool(self.workers, self.block)
 
     def map(
         self, function: Callable[[B], R], blocks: Iterable[B], name: Callable[[B], str] | None = None

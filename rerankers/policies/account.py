@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rerankers.exposure.account import RankAccount, by_ranks, plackett_luce_above, rank_ends
 from rerankers.exposure.rankings import item_exposure
 from rerankers.policies.grade_shuffle import GradeShuffle
-from rerankers.policies.label_shuffle import LabelShuffle
-from rerankers.policies.mallows import Mallows
 from rerankers.policies.mixture import Mixture
 from rerankers.policies.plackett_luce import PlackettLuce
-from rerankers.policies.transpositions import Transpositions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,33 +44,6 @@ class RowAccount:
     ranks: RankAccount
     draws: int | None
     error: NDArray[np.float64]
-
-
-def one_row(policy: Any, row: int) -> Any:
-    """Return the policy of one row alone; its draws are those that the row has in the whole policy.
-
-    Raises
-    ------
-    TypeError
-        for a class of policies that has no stored form.
-    """
-    if not isinstance(policy, Mixture | PlackettLuce | GradeShuffle | LabelShuffle | Mallows | Transpositions):
-        raise TypeError(f"a policy of class {type(policy).__name__} cannot be taken apart by rows")
-    if isinstance(policy, Mixture):
-        return Mixture(policy.rankings.take(np.array([row])), policy.stream[row : row + 1])
-    over, stream = policy.over.rows(row, row + 1), policy.stream[row : row + 1]
-    part = policy.over.row(row)
-    if isinstance(policy, PlackettLuce):
-        return PlackettLuce(over, policy.logit[part], stream)
-    if isinstance(policy, GradeShuffle):
-        return GradeShuffle(over, policy.level[part], stream)
-    if isinstance(policy, LabelShuffle):
-        return LabelShuffle(over, policy.chance[part], stream, policy.at_least_one)
-    if isinstance(policy, Mallows):
-        return Mallows(over, policy.order[part], policy.dispersion[row : row + 1], stream)
-    own_swaps = slice(int(policy.swap_ptr[row]), int(policy.swap_ptr[row + 1]))
-    bounds, swaps = policy.swap_ptr[row : row + 2] - policy.swap_ptr[row], policy.swaps[own_swaps]
-    return Transpositions(over, policy.order[part], bounds, swaps, policy.chance[own_swaps], stream)
 
 
 def account(policy: Policy, browsing: Browsing, calm: Browsing, samples: int, seed: int) -> RowAccount:

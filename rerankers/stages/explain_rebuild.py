@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import yaml
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers.ledger import Memory
 from rerankers.policies import Mixture
-from rerankers.policies.account import one_row
+from rerankers.policies.rows import take_rows
 from rerankers.runs.policy import StoredPolicy, count_policy_blocks, read_policy
 from rerankers.stages.config_parts import build_part, cache_folder, measure_options, texts, whole_number
 from rerankers.stages.estimates import model_folder
@@ -140,7 +141,7 @@ def row_policy(stored: StoredPolicy, row: int, over: Ragged, names: list[str], f
     ConfigError
         where they are not the ones that the policy ranks.
     """
-    policy = one_row(stored.policy, row)
+    policy: Any = take_rows(stored.policy, np.array([row]))
     then = stored.docs.take(policy.over.doc)
     if then != names:
         raise ConfigError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import importlib
 import pickle
@@ -37,7 +38,8 @@ def sent(what: Any) -> Any:
         "its class is defined inside a function; other processes cannot import it. Move it to the top of a module",
     )
     try:
-        return pickle.loads(pickle.dumps(what))  # noqa: S301 - its own bytes
+        pickle.dumps(what)
+        return copy.deepcopy(what)  # by the same reduction as pickle takes, without reading a pickle
     except Exception as error:
         raise AssertionError(
             f"{kind.__name__}: it does not pickle ({error}), which execution=joblib needs. Keep open files, locks and "

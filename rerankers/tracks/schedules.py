@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError, Problem
-from rerankers.tracks.policy_rows import take_rows
+from rerankers.policies.rows import take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -32,13 +32,12 @@ class Page:
         self.folder = folder
         self.names: dict[str, object] = {"__name__": "__page__"}
 
-    def run(self, blocks: list[Block]) -> None:
-        """Run all blocks; WrongPageError names the page and the line of the first that is wrong."""
+    def run(self, blocks: list[Block]) -> int:
+        """Run all blocks and return how many ran; WrongPageError names the page and the line of the first wrong one."""
         before = set(sys.modules)
         sys.path.insert(0, str(self.folder))
         try:
-            for block in blocks:
-                self._one(block)
+            return sum(self._one(block) for block in blocks)
         finally:
             sys.path.remove(str(self.folder))
             for module in set(sys.modules) - before:
@@ -46,19 +45,21 @@ class Page:
                 if str(getattr(sys.modules[module], "__file__", None) or "").startswith(str(self.folder)):
                     del sys.modules[module]
 
-    def _one(self, block: Block) -> None:
+    def _one(self, block: Block) -> bool:
+        """Run a block, or write its file; return whether it was run."""
         if block.file is not None:
             path = self.folder / block.file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.code, encoding="utf-8")
-            return
+            return False
         if block.language not in RUN:
-            return
+            return False
         printed = self._python(block) if block.language == "python" else self._bash(block)
         if block.expected is not None and not agrees(printed, block.expected):
             raise WrongPageError(
                 f"{self.name}:{block.line}: the page shows\n{block.expected}\nbut what is printed is\n{printed}"
             )
+        return True
 
     def _python(self, block: Block) -> str:
         printed = io.StringIO()
@@ -99,16 +100,19 @@ class Page:
             ),
             "PYTHONPATH": str(ROOT),
         }
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block.code],
-            cwd=self.folder,
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", block.code],
+                cwd=self.folder,
+                env=env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise WrongPageError(f"{self.name}:{block.line}: not done after {LIMIT_S} seconds") from error
         if done.returncode != 0:
             raise WrongPageError(f"{self.name}:{block.line}: ended with {done.returncode}\n{done.stdout}")
         return done.stdout

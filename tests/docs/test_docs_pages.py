@@ -43,14 +43,16 @@ def test_page(
     text = page.read_text(encoding="utf-8")
     if "shared_data" in marks_of(text):
         monkeypatch.setenv("DATA", str(request.getfixturevalue("shared") / "data"))
-    Page(name_of(page), folder).run(blocks_of(text))
+    blocks = blocks_of(text)
+    ran = Page(name_of(page), folder).run(blocks)
+    assert ran == sum(block.language in RUN and block.file is None for block in blocks) > 0
 
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_blocks_have_a_language_we_know(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    blocks_of(text)
-    marks_of(text)
+    assert all(block.code.strip() for block in blocks_of(text))
+    assert set(marks_of(text)) <= {"slow", "shared_data"}
 
 
 def test_the_pages_are_found() -> None:

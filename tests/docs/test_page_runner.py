@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from page_blocks import agrees, blocks_of, marks_of
 from page_runner import Page, WrongPageError
 
 
-def _run(folder: Path, text: str) -> None:
-    Page("page.md", folder).run(blocks_of(text))
+def _run(folder: Path, text: str) -> int:
+    return Page("page.md", folder).run(blocks_of(text))
 
 
 def test_output_is_compared(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_output_is_compared(tmp_path: Path) -> None:
 
 
 def test_text_that_is_no_output_is_not_compared(tmp_path: Path) -> None:
-    _run(tmp_path, "```python\nprint(2)\n```\nin words:\n```text\n3\n```\n")
+    assert _run(tmp_path, "```python\nprint(2)\n```\nin words:\n```text\n3\n```\n") == 1
 
 
 def test_names_last_for_a_page_and_errors_have_their_line(tmp_path: Path) -> None:
@@ -51,11 +52,12 @@ def test_modules_of_a_page_are_forgotten(tmp_path: Path) -> None:
         (tmp_path / str(number)).mkdir()
         text = f"File: of_a_page.py\n\n```python\nvalue = {number}\n```\n"
         shown = f"```python\nimport of_a_page\nprint(of_a_page.value)\n```\n```text\n{number}\n```\n"
-        _run(tmp_path / str(number), text + shown)
+        assert _run(tmp_path / str(number), text + shown) == 1
+        assert "of_a_page" not in sys.modules
 
 
 def test_console_is_not_run(tmp_path: Path) -> None:
-    _run(tmp_path, "```console\nexit 1\n```\n")
+    assert _run(tmp_path, "```console\nexit 1\n```\n") == 0
 
 
 @pytest.mark.parametrize("text", ["```\nx\n```\n", "```py\nx\n```\n", "```sh\nx\n```\n"])

@@ -21,7 +21,8 @@ from rerankers.exposure.account import (
 )
 from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
 from rerankers.policies import GradeShuffle, LabelShuffle, Mallows, Mixture, PlackettLuce, Transpositions
-from rerankers.policies.account import above, account, one_row
+from rerankers.policies.account import above, account
+from rerankers.policies.rows import take_rows
 from rerankers.values import Ragged, Rankings
 
 GRADES = np.array([1, 0, 2, 0, 1])
@@ -218,7 +219,7 @@ def test_one_row_is_the_policy_of_that_row(name: str) -> None:
         "mallows": Mallows.by_score(pair, np.arange(7.0), dispersion, stream),
         "mixture": Mixture(PlackettLuce(pair, np.arange(7.0), stream).sample(4, 1), stream),
     }[name]
-    alone = one_row(both, 1)
+    alone = take_rows(both, np.array([1]))
     browsing = RBP(0.8).bind(None, np.array([0, 5]))
     whole = both.exposure(RBP(0.8).bind(None, pair.indptr))
     np.testing.assert_array_equal(alone.exposure(browsing).value, whole.value[2:])
@@ -230,12 +231,13 @@ def test_one_row_of_transpositions() -> None:
     pair = Ragged(np.arange(2, dtype=np.int32), np.array([0, 3, 6]), np.tile(np.arange(3, dtype=np.int32), 2))
     goal = [0.9, 0.6, 0.3, 0.6, 0.6, 0.6]
     both = Transpositions.of_exposure(pair, goal, [1.0, 0.6, 0.2], query_streams(["a", "b"]))
-    np.testing.assert_array_equal(one_row(both, 1).sample(9, 3).item, both.sample(9, 3).take(np.array([1])).item)
+    alone = take_rows(both, np.array([1]))
+    np.testing.assert_array_equal(alone.sample(9, 3).item, both.sample(9, 3).take(np.array([1])).item)
 
 
 def test_only_policies_with_a_stored_form_are_taken_apart() -> None:
     with pytest.raises(TypeError, match="cannot be taken apart"):
-        one_row(object(), 0)
+        take_rows(object(), np.array([0]))
 
 
 def test_ranges_of_an_empty_row() -> None:

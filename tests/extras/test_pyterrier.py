@@ -111,7 +111,7 @@ print("a pipeline with Java")
 """
 
 
-def _passes(python: Path, code: str) -> str:
+def _printed(python: Path, code: str) -> str:
     done = subprocess.run([python, "-c", SETTING + code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
@@ -120,7 +120,7 @@ def _passes(python: Path, code: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [PIPELINES, EXPERIMENTS], ids=["pipelines", "experiments"])
 def test_in_pyterrier(python_with: Callable[[str], Path], code: str) -> None:
-    _passes(python_with("pyterrier"), code)
+    assert _printed(python_with("pyterrier"), code + "\nprint('all of it ran')").splitlines()[-1] == "all of it ran"
 
 
 @pytest.mark.slow

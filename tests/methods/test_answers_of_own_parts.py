@@ -34,7 +34,8 @@ def test_a_policy_over_other_documents_is_refused(move: Any) -> None:
 
 
 def test_a_policy_may_order_its_documents_otherwise() -> None:
-    rerank_one(Moved(lambda doc: doc[::-1].copy()), [3.0, 2.0, 1.0])
+    policy = rerank_one(Moved(lambda doc: doc[::-1].copy()), [3.0, 2.0, 1.0])
+    assert policy.over.doc.tolist() == [2, 1, 0]
 
 
 class Given:

@@ -15,8 +15,8 @@ from rerankers._base.streams import query_streams
 from rerankers.exposure import GERR, RBP
 from rerankers.methods import GROUP_TIERS, METHODS, TIERS, PlackettLuce, rerank_one
 from rerankers.methods.targets import EqualExposure
+from rerankers.policies.rows import take_rows
 from rerankers.runs import read_policy, write_policy
-from rerankers.tracks.policy_rows import take_rows
 from rerankers.values import Block, Candidates, GroupAlignment, Ids
 
 OPTIONS = {"fa_star_ir": {"protected": "a"}, "fair_co": {"entities": "kind"}, "mtg_clusters": {"entities": "kind"}}

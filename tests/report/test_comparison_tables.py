@@ -93,7 +93,9 @@ def test_a_table_compiles() -> None:
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=3), st.text(max_size=12))
 def test_every_name_compiles(names: list[str], title: str) -> None:
-    check(document([sheet(names, title or "x", title)], [title], title))
+    text = document([sheet(names, title or "x", title)], [title], title)
+    check(text)
+    assert text.count(r"\begin{tabular}") == 1
 
 
 @pytest.mark.parametrize(

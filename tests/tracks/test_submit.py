@@ -25,7 +25,7 @@ from rerankers._base.errors import ConfigError, InputError
 from rerankers._base.streams import query_streams
 from rerankers.policies import Mixture, PlackettLuce
 from rerankers.policies.mixture import static
-from rerankers.tracks.policy_rows import take_rows
+from rerankers.policies.rows import take_rows
 from rerankers.tracks.schedules import part_seed
 from rerankers.tracks.sequences import generate_sequence
 from rerankers.tracks.submit import submit

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.policies import GradeShuffle, LabelShuffle, Mixture, PlackettLuce
+from rerankers.policies.grade_shuffle import GradeShuffle
+from rerankers.policies.label_shuffle import LabelShuffle
 from rerankers.policies.mallows import Mallows
+from rerankers.policies.mixture import Mixture
+from rerankers.policies.plackett_luce import PlackettLuce
 from rerankers.policies.transpositions import Transpositions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rerankers.policies import Policy
+    from rerankers.policies.base import Policy
 
 __all__ = ["take_rows"]
 
@@ -24,9 +26,11 @@ def take_rows(policy: Policy, rows: NDArray[np.integer]) -> Policy:
 
     Raises
     ------
-    ValueError
+    TypeError
         for a policy of a class that this package does not have.
     """
+    if not isinstance(policy, Mixture | PlackettLuce | GradeShuffle | LabelShuffle | Mallows | Transpositions):
+        raise TypeError(f"a policy of class {type(policy).__name__} cannot be taken apart by rows")
     over = policy.over.take(rows)
     stream = policy.stream[rows]
     pick, _ = _segments(policy.over.indptr, rows)
@@ -38,20 +42,10 @@ def take_rows(policy: Policy, rows: NDArray[np.integer]) -> Policy:
         return LabelShuffle(over, policy.chance[pick], stream, policy.at_least_one)
     if isinstance(policy, Mallows):
         return Mallows(over, policy.order[pick], policy.dispersion[rows], stream)
-    if isinstance(policy, Transpositions):
-        swap, swap_ptr = _segments(policy.swap_ptr, rows)
-        return replace(
-            policy,
-            over=over,
-            order=policy.order[pick],
-            swap_ptr=swap_ptr,
-            swaps=policy.swaps[swap],
-            chance=policy.chance[swap],
-            stream=stream,
-        )
     if isinstance(policy, Mixture):
         return Mixture(policy.rankings.take(rows), stream)
-    raise ValueError(f"a policy of class {type(policy).__name__}; expected one of this package")
+    swap, swap_ptr = _segments(policy.swap_ptr, rows)
+    return Transpositions(over, policy.order[pick], swap_ptr, policy.swaps[swap], policy.chance[swap], stream)
 
 
 def _segments(indptr: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
