@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -15,6 +16,8 @@ from rerankers.execution.base import ONE_THREAD, B, R
 from rerankers.execution.blocks import check_pool
 from rerankers.execution.in_order import in_order
 
+PAUSES = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""Seconds before a block is sent again that a dying worker did not take."""
 INSTALL = "execution=dask needs Dask. Type: pip install 'fair-rerankers[dask]'"
 
 
@@ -70,6 +73,15 @@ class _Cluster(Generic[B, R]):
         return CancelledError, Cancelled, KilledWorker, CommClosedError, NoValidWorkerError
 
     def submit(self, block: B) -> Any:
+        # Data may be sent to a worker whose end the scheduler has not noticed yet.
+        for seconds in PAUSES:
+            try:
+                return self._submit(block)
+            except (OSError, TimeoutError):
+                time.sleep(seconds)
+        return self._submit(block)
+
+    def _submit(self, block: B) -> Any:
         if self._shared is None or self._shared.cancelled():  # gone with the workers that held it
             self._shared = self._client.scatter(_Shared(self._function), broadcast=True, hash=False)
         held = self._client.scatter(_Shared(block), hash=False)
@@ -81,8 +93,7 @@ class _Cluster(Generic[B, R]):
         return found
 
     def cancel(self, handle: Any) -> None:
-        if handle is not None:
-            handle.cancel()
+        handle.cancel()
 
 
 @dataclass(frozen=True, slots=True)

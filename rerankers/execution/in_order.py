@@ -31,7 +31,7 @@ class Engine(Protocol[S, T]):
         ...
 
     def submit(self, block: S) -> Any:
-        """Send a block off."""
+        """Send a block off; may raise what `lost` names, where no worker takes it."""
         ...
 
     def result(self, handle: Any) -> T:
@@ -41,6 +41,13 @@ class Engine(Protocol[S, T]):
     def cancel(self, handle: Any) -> None:
         """Give up a block that nobody waits for any more."""
         ...
+
+
+@dataclass(slots=True)
+class _Refused:
+    """Stands for a block that no worker took."""
+
+    error: BaseException
 
 
 @dataclass(slots=True)
@@ -87,22 +94,20 @@ def in_order(
                     number, block = next(rest)
                 except StopIteration:
                     break
-                under_way.append(_Sent(number, block, engine.submit(block)))
+                under_way.append(_Sent(number, block, _submit(engine, block)))
             if not under_way:
                 return
             first = under_way[0]
             if first.handle is None:
-                first.handle = engine.submit(first.block)
+                first.handle = _submit(engine, first.block)
             try:
-                result = engine.result(first.handle)
+                result = _result(engine, first.handle)
             except engine.lost as error:
                 if alone:
                     first.tries += 1
                 if first.tries > retries:
                     raise WorkerLostError(_called(first, name), first.tries, error) from error
-                for sent in under_way:
-                    engine.cancel(sent.handle)
-                    sent.handle = None
+                _cancel(engine, under_way)
                 alone = max(alone, len(under_way))
                 continue
             except Exception as error:
@@ -112,8 +117,27 @@ def in_order(
             alone = max(alone - 1, 0)
             yield result
     finally:
-        for sent in under_way:
+        _cancel(engine, under_way)
+
+
+def _submit(engine: Engine[B, R], block: B) -> Any:
+    try:
+        return engine.submit(block)
+    except engine.lost as error:
+        return _Refused(error)
+
+
+def _result(engine: Engine[B, R], handle: Any) -> R:
+    if isinstance(handle, _Refused):
+        raise handle.error
+    return engine.result(handle)
+
+
+def _cancel(engine: Engine[B, R], under_way: Iterable[_Sent[B]]) -> None:
+    for sent in under_way:
+        if sent.handle is not None and not isinstance(sent.handle, _Refused):
             engine.cancel(sent.handle)
+        sent.handle = None
 
 
 def _called(sent: _Sent[B], name: Callable[[B], str] | None) -> str:

@@ -46,13 +46,6 @@ class Joblib:
             raise
 
 
-@dataclass(slots=True)
-class _Refused:
-    """Stands for a block that a broken pool did not take."""
-
-    error: BaseException
-
-
 class _Processes(Generic[B, R]):
     """Sends blocks to the pool of processes that joblib keeps; a pool that broke is replaced."""
 
@@ -79,20 +72,14 @@ class _Processes(Generic[B, R]):
         return get_reusable_executor(max_workers=self.workers, env=ONE_THREAD, timeout=300)
 
     def submit(self, block: B) -> Any:
-        try:
-            return self._pool().submit(self._function, block)
-        except self.lost as error:
-            return _Refused(error)
+        return self._pool().submit(self._function, block)
 
     def result(self, handle: Any) -> R:
-        if isinstance(handle, _Refused):
-            raise handle.error
         found: R = handle.result()
         return found
 
     def cancel(self, handle: Any) -> None:
-        if handle is not None and not isinstance(handle, _Refused):
-            handle.cancel()
+        handle.cancel()
 
     def end(self) -> None:
         """Stop the processes, whatever they are at: nobody waits for it any more."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
+from rerankers.stats.batches import in_batches
 from rerankers.stats.bootstrap import METHODS, Interval, resample_counts
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def ratio_intervals(
     Parameters
     ----------
     cells
-        float64 (C, M), sums of each cluster. The order of the rows decides which resample a cluster falls into.
+        float64 (C, M), sums of each cluster. The order of the rows decides which resample a cluster falls into. More
+        than 20,000 are drawn in batches (`rerankers.stats.batches`).
     finish
         from sums of sums to statistics, for instance a ratio of two columns; of rows independently.
     seed, resamples, level, method
@@ -85,8 +87,9 @@ def ratio_intervals(
     estimate = finish(total[None])[0]
     if clusters < 2:
         return [interval_of(float(value), np.empty(0), np.empty(0), clusters, level, method) for value in estimate]
+    cells = in_batches(cells)
     # einsum adds in one fixed order whatever the number of threads; BLAS does not promise it.
-    drawn = [np.einsum("rc,cm->rm", times, cells) for times in resample_counts(clusters, seed, resamples)]
+    drawn = [np.einsum("rc,cm->rm", times, cells) for times in resample_counts(len(cells), seed, resamples)]
     resampled = finish(np.concatenate(drawn))
     left_out = finish(total - cells)
     return [

@@ -10,17 +10,20 @@ and a quantile may be anything: the interval is then that of BCa, which stays wi
 
 Queries that share a topic, an author or a user are not independent; whole clusters are then drawn (Davison and
 Hinkley 1997, §3.8), and the mean stays that of queries, a ratio of cluster sums with the standard error of a ratio.
+More than 20,000 queries are drawn in batches (`rerankers.stats.batches`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
+from rerankers.stats.batches import batch_of
 from rerankers.stats.bootstrap import METHODS, RESAMPLES, Interval, mean_intervals, resample_counts
 from rerankers.stats.clusters import check_bootstrap, cluster_index, ratio_intervals
 from rerankers.stats.means import exact_mean
@@ -86,6 +89,11 @@ def paired_intervals(
     if differences.ndim != 2 or np.any(np.isinf(differences)):
         found = "infinite numbers" if differences.ndim == 2 else f"shape {differences.shape}"
         raise InputError.one("differences", found, "(queries, comparisons) of numbers, NaN where there is none")
+    batch = batch_of(len(differences)) if cluster is None else None
+    if batch is not None:
+        found = paired_intervals(differences, cluster=batch, seed=seed, resamples=resamples, level=level, method=method)
+        present = np.count_nonzero(~np.isnan(differences), axis=0).tolist()
+        return [replace(one, units=queries) for one, queries in zip(found, present, strict=True)]
     if method != STUDENTIZED and cluster is None:
         return mean_intervals(differences, seed=seed, resamples=resamples, level=level, method=method)
     columns = [_sums(values, cluster) for values in differences.T]
@@ -109,7 +117,7 @@ def mean_draws(
         as in `paired_intervals`.
     """
     check_bootstrap(resamples, 0.95, METHODS[0])
-    cells = np.column_stack(_sums(differences, cluster))
+    cells = np.column_stack(_sums(differences, batch_of(len(differences)) if cluster is None else cluster))
     # einsum adds in one fixed order whatever the number of threads; BLAS does not promise it
     drawn = [np.einsum("rc,cm->rm", times, cells) for times in resample_counts(len(cells), seed, resamples)]
     return _quotient(np.concatenate(drawn))[:, 0]
