@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -67,14 +67,6 @@ def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
     out = dict(first)
     for key, part in second.items():
         out[key] = out[key] + part if key in out else part
-    return out
-
-
-def together(blocks: Iterable[Mapping[str, Evidence]]) -> dict[str, Evidence]:
-    """Return the evidence of each system over all blocks, in their order."""
-    out: dict[str, Evidence] = {}
-    for block in blocks:
-        out = _joined(out, block)
     return out
 
 

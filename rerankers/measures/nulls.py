@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rerankers.stats.sums import Sums
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -29,16 +31,12 @@ class Null:
     ----------
     queries
         how many.
-    excess
-        sum of the real values minus their placebos.
-    placebo
-        sum of the placebos.
-    draws
-        float64 (R,): for each draw of labels, the sum of the values minus their placebos.
-    error
-        sum of the squared standard errors of the placebos, 0 where they are exact.
-    variance
-        sum of the exact variances under shuffled labels; None where there is no closed form.
+    sums
+        of the columns real value minus placebo, placebo, squared standard error of the placebo (0 where it is exact),
+        exact variance under shuffled labels (0 where there is no closed form), and, for each of the R draws of labels,
+        value minus placebo: in twice the precision, so that blocks of any size give the same bits.
+    closed
+        whether the variance is known in closed form.
     exact
         whether placebos are in closed form.
     undefined
@@ -46,11 +44,8 @@ class Null:
     """
 
     queries: int
-    excess: float
-    placebo: float
-    draws: NDArray[np.float64]
-    error: float
-    variance: float | None
+    sums: Sums
+    closed: bool
     exact: bool
     undefined: int = 0
 
@@ -80,26 +75,46 @@ class Null:
         kept = ~np.isnan(value) & ~np.isnan(placebo)
         change = draws[kept] - placebo[kept, None]
         lost = np.isnan(change)
-        return cls(
-            queries=int(kept.sum()),
-            excess=math.fsum(value[kept] - placebo[kept]),
-            placebo=math.fsum(placebo[kept]),
-            draws=np.where(lost, 0.0, change).sum(axis=0),
-            error=0.0 if error is None else math.fsum(error[kept] ** 2),
-            variance=None if variance is None else math.fsum(variance[kept]),
-            exact=error is None,
-            undefined=int(lost.sum()),
-        )
+        none = np.zeros(int(kept.sum()))
+        columns = [
+            value[kept] - placebo[kept],
+            placebo[kept],
+            none if error is None else error[kept] ** 2,
+            none if variance is None else variance[kept],
+            np.where(lost, 0.0, change),
+        ]
+        return cls(len(none), Sums.of(np.column_stack(columns)), variance is not None, error is None, int(lost.sum()))
+
+    @property
+    def excess(self) -> float:
+        """Sum of the real values minus their placebos."""
+        return float(self.sums.high[0])
+
+    @property
+    def placebo(self) -> float:
+        """Sum of the placebos."""
+        return float(self.sums.high[1])
+
+    @property
+    def error(self) -> float:
+        """Sum of the squared standard errors of the placebos, 0 where they are exact."""
+        return float(self.sums.high[2])
+
+    @property
+    def variance(self) -> float | None:
+        """Sum of the exact variances under shuffled labels; None where there is no closed form."""
+        return float(self.sums.high[3]) if self.closed else None
+
+    @property
+    def draws(self) -> NDArray[np.float64]:
+        """float64 (R,): for each draw of labels, the sum of the values minus their placebos."""
+        return self.sums.high[4:]
 
     def __add__(self, other: Null) -> Null:
-        both = None if self.variance is None or other.variance is None else self.variance + other.variance
         return Null(
             self.queries + other.queries,
-            self.excess + other.excess,
-            self.placebo + other.placebo,
-            self.draws + other.draws,
-            self.error + other.error,
-            both,
+            self.sums + other.sums,
+            self.closed and other.closed,
             self.exact and other.exact,
             self.undefined + other.undefined,
         )

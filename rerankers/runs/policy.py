@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import rerankers
 from rerankers._base.errors import ConfigError, InputError
@@ -27,7 +28,7 @@ from rerankers.policies.transpositions import Transpositions
 from rerankers.runs.columns import by_name, encode
 from rerankers.values import Ids, Ragged, Rankings
 from rerankers.values.storage import ranking_lists, rankings_of
-from rerankers.values.table import ParquetWriter, from_lists, one_array, open_table, reading, to_lists
+from rerankers.values.table import ParquetWriter, facts_of, from_lists, one_array, open_table, reading, to_lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,6 +149,15 @@ def write_policy(
     """Write a whole policy at once; see `PolicyWriter`."""
     with PolicyWriter(path, seed, samples, depth) as writer:
         writer.write(policy, qids, docs)
+
+
+def is_policy(path: Path) -> bool:
+    """Return whether a parquet file says that it holds a policy; False for one that cannot be read."""
+    try:
+        with pq.ParquetFile(path) as file:
+            return facts_of(file.schema_arrow).get("kind") == "policy"
+    except (pa.ArrowException, OSError, ValueError):
+        return False
 
 
 def read_policy(path: str | Path, block: int | None = None) -> StoredPolicy:

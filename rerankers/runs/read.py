@@ -10,7 +10,8 @@ from rerankers._base.errors import InputError, Problems
 from rerankers._base.files import COMPRESSED, open_bytes, read_lines
 from rerankers.runs import arrow, jsonl, mapping, parquet, table, trec
 from rerankers.runs.draft import Draft, build
-from rerankers.runs.run import ARROW_FILE, PARQUET_FILE, TREC_FILE, Run, run_name
+from rerankers.runs.policy import is_policy, read_policy
+from rerankers.runs.run import ARROW_FILE, PARQUET_FILE, POLICY_FILE, TREC_FILE, Run, run_name
 
 _ARCHIVES = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
@@ -23,7 +24,8 @@ def read_run(source: Any) -> Run:
     source
         a path: a text run (`qid Q0 docno rank score tag`, a sample number in place of ``Q0`` where a query has several
         rankings), ``run.parquet``, ``run.arrow``, CSV or TSV with a header, JSON lines of TREC Fair Ranking 2019 and
-        2020; text forms also as ``.gz`` and ``.zst``; a folder with ``run.parquet`` or ``run.trec.gz``.
+        2020; text forms also as ``.gz`` and ``.zst``; ``policy.parquet``, whose rankings are drawn again; a folder with
+        ``run.parquet``, ``run.trec.gz`` or, where there is neither, ``policy.parquet``.
         The content decides, not the suffix.
         A mapping ``{qid: [[docno, …], …]}``, ``{qid: [docno, …]}`` or ``{qid: {docno: score}}``.
         An Arrow table or any frame that offers Arrow data (pandas from 2.2, polars), with the columns ``qid``
@@ -61,10 +63,10 @@ def _file(path: Path) -> Path:
     """Return the file to read: the path itself, or the run in a folder."""
     if not path.is_dir():
         return path
-    for name in (PARQUET_FILE, TREC_FILE):
+    for name in (PARQUET_FILE, TREC_FILE, POLICY_FILE):
         if (path / name).is_file():
             return path / name
-    raise InputError.one(str(path), "a folder without a run", f"{PARQUET_FILE} or {TREC_FILE} in it")
+    raise InputError.one(str(path), "a folder without a run", f"{PARQUET_FILE}, {TREC_FILE} or {POLICY_FILE} in it")
 
 
 def _read_file(path: Path, name: str, problems: Problems, counts: dict[str, int]) -> Run:
@@ -74,6 +76,9 @@ def _read_file(path: Path, name: str, problems: Problems, counts: dict[str, int]
         if magic.startswith(archive):
             found = f"an archive without the suffix {suffix}"
             raise InputError.one(str(path), found, "a name that tells", mend=f"Rename it to {path.name}{suffix}.")
+    if magic.startswith(parquet.MAGIC) and is_policy(path):
+        stored = read_policy(path)
+        return Run(name, stored.qids, stored.docs, stored.rankings())
     if magic.startswith(arrow.MAGIC) or path.suffix == Path(ARROW_FILE).suffix:
         found = arrow.map_file(path)
         if arrow.holds_lists(found, str(path)):

@@ -15,6 +15,8 @@ from rerankers.values import Candidates, Counts, Ids, Rankings
 PARQUET_FILE = "run.parquet"
 TREC_FILE = "run.trec.gz"
 ARROW_FILE = "run.arrow"
+POLICY_FILE = "policy.parquet"
+"""From which the rankings that were drawn come back, where a job wrote no run."""
 SUFFIXES = (".gz", ".zst", ".jsonl", ".json", ".tsv", ".csv", ".txt", ".run", ".trec", ".parquet", ".arrow")
 
 
@@ -78,7 +80,7 @@ def run_name(path: Path) -> str:
     A folder gives its own name, and so does the folder of the files that a job leaves there.
     """
     whole = Path(os.path.abspath(path))  # ".." and "." go, links keep their name
-    if whole.name in (PARQUET_FILE, TREC_FILE, ARROW_FILE) and whole.parent.name:
+    if whole.name in (PARQUET_FILE, TREC_FILE, ARROW_FILE, POLICY_FILE) and whole.parent.name:
         return whole.parent.name
     name = whole.name
     if whole.is_dir():

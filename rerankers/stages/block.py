@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from rerankers.measures.anchors import anchors
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.evidence import Evidence, evidence
 from rerankers.measures.group_exposure import GroupRows, group_rows
-from rerankers.measures.table import measure_block
+from rerankers.measures.table import UnitScores, score_block
 from rerankers.methods import GROUP_TIERS, answered, check_policy
 from rerankers.methods.belief import logits
 from rerankers.policies import Mixture
@@ -21,8 +20,6 @@ from rerankers.stages.report_shares import Shares, shares_of
 from rerankers.values import Block
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rerankers.measures.names import Measure
     from rerankers.methods import Method
     from rerankers.methods.targets import Target
@@ -38,7 +35,7 @@ class BlockResult:
     Attributes
     ----------
     measures
-        system -> its result table.
+        system -> its values.
     groups
         system -> attribute -> exposure and target by query and group.
     counts
@@ -51,7 +48,7 @@ class BlockResult:
         Lorenz curves of exposure, for the report.
     """
 
-    measures: Mapping[str, pa.Table]
+    measures: Mapping[str, UnitScores]
     groups: Mapping[str, Mapping[str, GroupRows]]
     counts: Mapping[str, int]
     estimated: tuple[str, ...]
@@ -66,7 +63,7 @@ class Reranked:
     Attributes
     ----------
     policy, rankings
-        the method's policy, and what is published: its draws, or the rankings that were served.
+        the method's policy, and what is published: its draws, or the rankings that were served; None where nobody asks.
     result
         the measures of the method and of the anchors.
     seconds
@@ -76,7 +73,7 @@ class Reranked:
     """
 
     policy: Policy
-    rankings: Rankings
+    rankings: Rankings | None
     result: BlockResult
     seconds: Mapping[str, float]
     counts: Mapping[str, int]
@@ -106,6 +103,8 @@ class RerankBlock:
         attribute -> alignment that the method sees in place of ``groups``; None where it sees those.
     companions
         what documents carry besides groups, for measures only.
+    published
+        whether the rankings that are published come back: they are many.
     """
 
     name: str
@@ -118,6 +117,7 @@ class RerankBlock:
     authors: GroupAlignment | None = None
     shown: Mapping[str, GroupAlignment] | None = None
     companions: Mapping[str, GroupAlignment] = field(default_factory=dict)
+    published: bool = True
 
     def __call__(self, part: Part) -> Reranked:
         """Return the results of one block."""
@@ -140,7 +140,7 @@ class RerankBlock:
         evaluations |= {name: self._judged(one, part) for name, one in around.items()}
         result = collect(evaluations, self.queries, self.measures)
         watch.lap("measures, anchors")
-        return Reranked(policy, draws, result, watch.seconds, counts)
+        return Reranked(policy, draws if self.published else None, result, watch.seconds, counts)
 
     def _own(self, part: Part, block: Block) -> tuple[Policy, Evaluation, Mapping[str, int]]:
         """Return the policy of the method, how it is judged, and what the method counted.
@@ -180,7 +180,7 @@ def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Seque
     units = {name: queries.take(one.over.query) for name, one in evaluations.items()}
     first = next(iter(evaluations.values()))
     return BlockResult(
-        measures={name: measure_block(one, measures, units[name], name) for name, one in evaluations.items()},
+        measures={name: score_block(one, measures, units[name]) for name, one in evaluations.items()},
         groups={
             name: {attribute: group_rows(one, attribute) for attribute in one.groups}
             for name, one in evaluations.items()
@@ -190,12 +190,3 @@ def collect(evaluations: Mapping[str, Evaluation], queries: Ids, measures: Seque
         evidence=evidence(evaluations, units, measures),
         shares=shares_of(evaluations),
     )
-
-
-def add_counts(results: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Add up counts by name, in the order in which names first appear."""
-    total: Counter[str] = Counter()
-    for counts in results:
-        for name, number in counts.items():
-            total[name] += number
-    return dict(total)

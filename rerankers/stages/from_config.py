@@ -31,9 +31,8 @@ from rerankers.stages.validate import one_path
 from rerankers.tracks.preset import PRESETS, Inputs
 
 _BOTH = "browsing groups measures paths samples seed universe output"
-RUN_KEYS = frozenset(
-    f"{_BOTH} collection retriever method target execution allow_targets sequence rounds ledger fit predicted".split()
-)
+_RUN = "collection retriever method target execution allow_targets sequence rounds ledger fit predicted drawn_runs"
+RUN_KEYS = frozenset(f"{_BOTH} {_RUN}".split())
 EVALUATE_KEYS = frozenset(f"{_BOTH} run qrels missing_query sequence targets allow_targets".split())
 
 
@@ -81,6 +80,7 @@ def run_from_config(config: Mapping[str, Any], folder: Path, words: Sequence[str
         ledger=_ledger(config),
         fit=part("fit"),
         predicted=one_path(config, "predicted"),
+        drawn_runs=config["drawn_runs"],
     )
     show(run(job, folder.absolute()), folder, config)
 

@@ -21,7 +21,7 @@ from rerankers.measures.names import parse_many
 from rerankers.measures.table import concat
 from rerankers.measures.universe import UNIVERSES
 from rerankers.methods.targets import Population
-from rerankers.stages.block import add_counts
+from rerankers.stages.block_sums import add_counts
 from rerankers.stages.pool import make_pool
 from rerankers.stages.presence_account import Values, choice_of_labels, judged_note, missing_notes, rows_of
 from rerankers.stages.presence_labels import crossed, labellings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,16 +35,23 @@ def shares_of(evaluations: Mapping[str, Evaluation]) -> Shares:
     return found
 
 
-def share_curves(blocks: Iterable[Shares]) -> dict[str, list[ShareCurve]]:
-    """Return the mean curves of all blocks by kind; systems without a query that has exposure are left out."""
-    total: dict[str, dict[str, ShareSums]] = {DOCUMENTS: {}, RELEVANT: {}}
-    for block in blocks:
-        for kind, systems in block.items():
-            for name, sums in systems.items():
-                total[kind][name] = total[kind][name] + sums if name in total[kind] else sums
+def added_up(total: Shares, block: Shares) -> Shares:
+    """Return the sums over more blocks."""
+    out: dict[str, dict[str, ShareSums]] = {kind: dict(systems) for kind, systems in total.items()}
+    for kind, systems in block.items():
+        mine = out.setdefault(kind, {})
+        for name, sums in systems.items():
+            mine[name] = mine[name] + sums if name in mine else sums
+    return out
+
+
+def share_curves(total: Shares) -> dict[str, list[ShareCurve]]:
+    """Return the mean curves by kind; systems without a query that has exposure are left out."""
     return {
         kind: [
-            ShareCurve(name, *mean, sums.queries) for name, sums in systems.items() if (mean := sums.mean()) is not None
+            ShareCurve(name, *mean, sums.queries)
+            for name, sums in total.get(kind, {}).items()
+            if (mean := sums.mean()) is not None
         ]
-        for kind, systems in total.items()
+        for kind in (DOCUMENTS, RELEVANT)
     }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,32 +12,24 @@ import yaml
 
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
-from rerankers.measures.evidence import together
-from rerankers.measures.group_exposure import GroupRows, group_table
 from rerankers.measures.names import Measure, parse_many
 from rerankers.measures.own_names import KNOWN
 from rerankers.measures.plan import PLACEBOS, chosen_measures
-from rerankers.measures.summary import summarise, write_results
+from rerankers.measures.summary import PER_QUERY_LIMIT, summarise_scores, write_scores
 from rerankers.measures.table import concat
 from rerankers.report import write_report
 from rerankers.report.keys import learn
-from rerankers.stages.block import add_counts
+from rerankers.stages.block_sums import Results as Results
 from rerankers.stages.front_effort import AUTO, check_fronts
 from rerankers.stages.job_report import Account as Account
 from rerankers.stages.job_report import report_of
 from rerankers.stages.metadata import Stopwatch, write_metadata
-from rerankers.stages.report_shares import Shares, share_curves
 from rerankers.stages.sweep_value import tuning
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rerankers.exposure.browsing import BrowsingModel
     from rerankers.measures.evaluation import Options
-    from rerankers.measures.evidence import Evidence
     from rerankers.report import ReportData
-    from rerankers.report.extras import ShareCurve
-    from rerankers.stages.block import BlockResult
     from rerankers.values import Judgments
 
 EXPOSURES = ("auto", "draws")
@@ -110,63 +102,6 @@ def check_max_grade(browsing: BrowsingModel, judgments: Judgments) -> None:
         raise ConfigError(f"browsing.max_grade: found {stated}; expected at least {highest}, the highest judged grade")
 
 
-@dataclass(slots=True)
-class Results:
-    """Collects blocks in their order."""
-
-    tables: list[Mapping[str, pa.Table]] = field(default_factory=list)
-    groups: list[Mapping[str, Mapping[str, GroupRows]]] = field(default_factory=list)
-    block_counts: list[Mapping[str, int]] = field(default_factory=list)
-    estimated: set[str] = field(default_factory=set)
-    of_method: list[Mapping[str, int]] = field(default_factory=list)
-    block_evidence: list[Mapping[str, Evidence]] = field(default_factory=list)
-    block_shares: list[Shares] = field(default_factory=list)
-
-    def add_counts(self, counts: Mapping[str, int]) -> None:
-        """Take in what the method counted in a block."""
-        self.of_method.append(counts)
-
-    @property
-    def method_counts(self) -> dict[str, int]:
-        """What the method counted, added up over the blocks."""
-        return add_counts(self.of_method)
-
-    def add(self, block: BlockResult) -> None:
-        """Take a block in."""
-        self.tables.append(block.measures)
-        self.groups.append(block.groups)
-        self.block_counts.append(block.counts)
-        self.estimated.update(block.estimated)
-        self.block_evidence.append(block.evidence)
-        self.block_shares.append(block.shares)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Counts added up over the blocks."""
-        return add_counts(self.block_counts)
-
-    @property
-    def measures(self) -> pa.Table:
-        """The result table, system by system, units in block order."""
-        systems = dict.fromkeys(name for block in self.tables for name in block)
-        return concat(block[name] for name in systems for block in self.tables if name in block)
-
-    @property
-    def evidence(self) -> dict[str, Evidence]:
-        """System -> what stands behind its measures of groups."""
-        return together(self.block_evidence)
-
-    @property
-    def share_curves(self) -> dict[str, list[ShareCurve]]:
-        """Lorenz curves, means over the judged queries; see `rerankers.stages.report_shares`."""
-        return share_curves(self.block_shares)
-
-    @property
-    def group_exposure(self) -> pa.Table:
-        """Exposure and target of every group, means over the judged queries."""
-        return group_table(self.groups)
-
-
 def publish(
     folder: Path,
     results: Results,
@@ -176,7 +111,7 @@ def publish(
     watch: Stopwatch,
 ) -> ReportData:
     """Write every file but the runs into ``folder`` and return what the report shows."""
-    table = results.measures
+    scores = results.scores
     stated = {
         "browsing": str(options.model),
         "universe": options.universe,
@@ -196,8 +131,8 @@ def publish(
         own = told(KNOWN)
         stated |= {"own_measures": own}
         learn(own)
-    summary = summarise(
-        table,
+    summary = summarise_scores(
+        scores,
         options=stated,
         tier=account.tier,
         counts=account.counts,
@@ -206,8 +141,9 @@ def publish(
         level=measures.confidence,
         evidence=results.evidence,
     )
-    write_results(folder, table, summary)
+    write_scores(folder, scores, summary)
     watch.lap("summary")
+    table = concat(one.first(PER_QUERY_LIMIT).table(system) for system, one in scores.items())
     report = report_of(results, account, measures, options, watch, table, summary)
     for warning in report.warnings:
         logger.warning("%s", warning)

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rerankers._base.errors import ConfigError, choose
 from rerankers._base.files import write_text
-from rerankers._base.progress import busy, steps
-from rerankers.execution import block_bounds
+from rerankers._base.progress import busy
 from rerankers.ledger import Memory, SQLite
 from rerankers.measures.universe import UNIVERSES
 from rerankers.methods import check_method
-from rerankers.policies import Mixture
-from rerankers.runs import PolicyWriter, RunWriter
 from rerankers.stages.aim import ready_target, takes_groups
-from rerankers.stages.block import RerankBlock
+from rerankers.stages.block_store import BlockStore
 from rerankers.stages.fit import FILE as FIT_FILE
 from rerankers.stages.fit import fit_method, fit_words
 from rerankers.stages.fit_spec import NoFit
@@ -28,6 +22,7 @@ from rerankers.stages.ground import judging, prepare
 from rerankers.stages.metadata import Stopwatch
 from rerankers.stages.output import claimed
 from rerankers.stages.report_run import told_of_run
+from rerankers.stages.rerank import AUTO, MOST_ITEMS, check_drawn_runs, rerank
 from rerankers.stages.results import Account, MeasureOptions, Results, publish
 from rerankers.stages.run_account import (
     quality_of,
@@ -53,8 +48,6 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 10_000_000
-MOST_ITEMS = 1 << 28  # drawn for one query, which is drawn in one piece: about 8 GB at the peak
-SERVED = 0  # the samples of a stored policy from which nothing was drawn: its own rankings are the published ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +59,8 @@ class RunJob:
     ``model`` is the folder of a trained model whose estimates the method takes, ``allowed`` the packages whose
     functions that model's features may call. ``sequence`` (a file), ``rounds`` and ``ledger`` are for methods with a
     ledger. ``fit`` chooses options of the method on training queries (`rerankers.stages.fit_spec`).
-    ``predicted`` is a file of group labels that methods see in place of the evaluated ones.
+    ``predicted`` is a file of group labels that methods see in place of the evaluated ones. ``drawn_runs`` says whether
+    the drawn rankings are written besides their policy: true, false, or ``auto`` while they are not too many.
     """
 
     name: str
@@ -91,12 +85,14 @@ class RunJob:
     ledger: Memory | SQLite = field(default_factory=Memory)
     fit: Any = field(default_factory=NoFit)
     predicted: Path | None = None
+    drawn_runs: bool | str = AUTO
 
     def __post_init__(self) -> None:
         choose("universe", self.universe, UNIVERSES)
         check_method(self.method)
         if not 1 <= self.samples <= MOST_SAMPLES:
             raise ConfigError(f"samples: found {self.samples}; expected 1 to {MOST_SAMPLES:,} rankings per query")
+        check_drawn_runs(self.drawn_runs)
         check_sequence(self.method, self.sequence, self.rounds, self.ledger)
         if self.predicted is not None and not takes_groups(self.method, self.target):
             raise ConfigError(f"predicted: found {self.predicted}, which has no effect: {self.name} sees no groups")
@@ -124,9 +120,10 @@ def run(job: RunJob, folder: Path) -> ReportData:
         known, retrieved, estimates, pool = ground.known, ground.retrieved, ground.estimates, ground.pool
         target = ready_target(job.target, job.method, job.collection, job.groups, known.topics)
         outcome = _serve(job, asked, pool, watch)
-        results = Results()
+        results = Results(staging)
         answered = pool if outcome is None else pool.with_served(outcome.served.rankings())
-        single = _rerank(job, target, answered, staging, results, watch)
+        store = BlockStore.of(folder, job.config, collection.fingerprint)
+        single = rerank(job, target, answered, staging, results, store, watch)
         watch.add("retrieval", retrieved.seconds)
         quality = quality_of(job, pool)
         if quality is not None:
@@ -167,7 +164,9 @@ def run(job: RunJob, folder: Path) -> ReportData:
             told=told,
         )
         with busy("intervals and report"):
-            return publish(staging, results, account, job.measures, judging(job, pool), watch)
+            report = publish(staging, results, account, job.measures, judging(job, pool), watch)
+        store.clear()
+        return report
 
 
 def _serve(job: RunJob, asked: Asked | None, pool: Pool, watch: Stopwatch) -> Outcome | None:
@@ -180,55 +179,3 @@ def _serve(job: RunJob, asked: Asked | None, pool: Pool, watch: Stopwatch) -> Ou
     outcome = serve(method, pool, impressions, job.ledger, judging(job, pool).model, job.seed, job.execution)
     watch.lap("serving")
     return outcome
-
-
-def _rerank(job: RunJob, target: Target | None, pool: Pool, folder: Path, results: Results, watch: Stopwatch) -> bool:
-    """Rerank and measure block by block; return whether each query is shown one ranking, always the same."""
-    measures = job.measures.chosen(list(pool.groups))
-    options = judging(job, pool)
-    task = RerankBlock(
-        job.name,
-        job.method,
-        pool.topics.ids,
-        measures,
-        options,
-        pool.groups,
-        target,
-        pool.authors,
-        pool.predicted,
-        pool.companions,
-    )
-    served = pool.served
-    times = np.full(len(pool.candidates), job.samples) if served is None else served.counts
-    items = pool.candidates.lengths * times
-    bounds = block_bounds(items, 1, job.execution.block)
-    if int(items.max(initial=0)) > MOST_ITEMS:
-        longest = int(pool.candidates.lengths.max(initial=0))
-        raise ConfigError(
-            f"samples: found {job.samples} rankings of up to {longest} documents; expected at most {MOST_ITEMS:,} "
-            "documents drawn for a query. Lower samples or retriever.k"
-        )
-    qids = pool.topics.ids.names.to_pylist()
-    single = True
-    parts = (pool.part(start, stop) for start, stop in bounds)
-    with ExitStack() as stack:
-        runs = [
-            stack.enter_context(RunWriter(folder / "run.parquet", tag=job.name)),
-            stack.enter_context(RunWriter(folder / "run.trec.gz", tag=job.name)),
-        ]
-        samples = job.samples if served is None else SERVED
-        policies = stack.enter_context(PolicyWriter(folder / "policy.parquet", seed=job.seed, samples=samples))
-        for block in steps(
-            job.execution.map(task, parts, pool.named), f"{job.name} and measures", "block", len(bounds)
-        ):
-            watch.lap("blocks")
-            watch.add("blocks", block.seconds)
-            results.add(block.result)
-            results.add_counts(block.counts)
-            single &= isinstance(block.policy, Mixture) and bool(np.all(block.policy.rankings.counts == 1))
-            for writer in runs:
-                writer.write(block.rankings, qids, pool.docs)
-            policies.write(block.policy, qids, pool.docs)
-            watch.lap("write runs and policy")
-    watch.lap("write runs and policy")
-    return single

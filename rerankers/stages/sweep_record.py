@@ -20,8 +20,8 @@ from rerankers.stages.sweep_inputs import Stamp, changed, input_stamps
 
 FILE = "inputs.json"
 """Beside the results: written after them, and bound to them by the checksum of their metadata."""
-FREE = ("output", "paths", "resume")
-"""Options on which no result depends: where results and caches are."""
+FREE = ("output", "paths", "resume", "execution")
+"""Options on which no result depends: where results and caches are, and who computes."""
 FORM = 1
 
 

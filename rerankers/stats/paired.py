@@ -91,9 +91,9 @@ def paired_intervals(
         raise InputError.one("differences", found, "(queries, comparisons) of numbers, NaN where there is none")
     batch = batch_of(len(differences)) if cluster is None else None
     if batch is not None:
-        found = paired_intervals(differences, cluster=batch, seed=seed, resamples=resamples, level=level, method=method)
+        dealt = paired_intervals(differences, cluster=batch, seed=seed, resamples=resamples, level=level, method=method)
         present = np.count_nonzero(~np.isnan(differences), axis=0).tolist()
-        return [replace(one, units=queries) for one, queries in zip(found, present, strict=True)]
+        return [replace(one, units=queries) for one, queries in zip(dealt, present, strict=True)]
     if method != STUDENTIZED and cluster is None:
         return mean_intervals(differences, seed=seed, resamples=resamples, level=level, method=method)
     columns = [_sums(values, cluster) for values in differences.T]

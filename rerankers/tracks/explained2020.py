@@ -123,7 +123,9 @@ def _null(form: Bilinear, scored: Scored, missing: NDArray[np.bool_], scene: Sce
     if not rule.any():
         return null_of(form, real, draws)
     rest = null_of(form, np.where(rule, np.nan, real), draws)
-    return rest + Null(int(rule.sum()), 0.0, float(real[rule].sum()), np.zeros(draws.shape[1]), 0.0, 0.0, True)
+    settled = real[rule]
+    same = np.broadcast_to(settled[:, None], (len(settled), draws.shape[1]))
+    return rest + Null.of(settled, settled, same, variance=np.zeros(len(settled)))
 
 
 def _drawn(
