@@ -6,6 +6,7 @@ The file has no name from the moment it is open, so that it goes with the proces
 from __future__ import annotations
 
 import tempfile
+import weakref
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,7 +62,9 @@ class Spool:
             return
         self._pieces.append(piece)
         if self._folder is not None and self._bytes > self._most:
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - open as long as the rows are used
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - open as long as the spool is
+            weakref.finalize(self, self._file.close)
             for one in self._pieces:
                 self._file.write(one.data.cast("B") if one.size else b"")
             self._pieces = []
@@ -74,5 +77,7 @@ class Spool:
                 whole = np.concatenate(self._pieces) if self._pieces else np.empty(shape, self._dtype)
                 self._pieces = [whole]
             return self._pieces[0]
+        if not self._bytes:
+            return np.empty(shape, self._dtype)
         self._file.flush()
         return np.asarray(np.memmap(self._file, self._dtype, "r+", 0, shape))

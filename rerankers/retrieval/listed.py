@@ -40,15 +40,21 @@ def read_listed(path: str) -> tuple[Run, Candidates, int]:
     from rerankers.runs import read_run
 
     run = replace(read_run(Path(path).expanduser()), name=path)  # messages name the file
+    candidates, repeated = listed(run)
+    return run, candidates, repeated
+
+
+def listed(run: Run) -> tuple[Candidates, int]:
+    """Return the only ranking of each query of a run, and how many queries have it several times; see `read_listed`."""
     counts = run.rankings.counts
     if np.all(counts == 1) or not _repeated(run):
-        return run, run.candidates(), 0
+        return run.candidates(), 0
     rankings = run.rankings
     first = rankings.query_ptr[:-1]
     own = np.isin(rankings.ranking_of_item, first)
     indptr = np.concatenate([[0], np.cumsum(np.diff(rankings.item_ptr)[first])])
     candidates = Candidates(rankings.over.query, indptr, rankings.over.doc[rankings.flat[own]])
-    return run, candidates, int(np.sum(counts > 1))
+    return candidates, int(np.sum(counts > 1))
 
 
 def _repeated(run: Run) -> bool:

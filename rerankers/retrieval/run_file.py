@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +11,10 @@ import numpy as np
 from rerankers._base.errors import ConfigError, choose
 from rerankers.retrieval.base import Retrieved
 from rerankers.retrieval.further_runs import check_runs, with_runs
-from rerankers.retrieval.listed import SCORES, read_listed, rows_of_topics, trusted_scores
-from rerankers.values import Candidates, Ids
+from rerankers.retrieval.listed import SCORES
+from rerankers.retrieval.long_runs import read_candidates
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rerankers.values import Collection
 
 
@@ -65,23 +64,13 @@ class RunFile:
         InputError
             when a file is wrong, or has several rankings of a query.
         """
-        run, rows, repeated = read_listed(self.run)
-        docs = Ids.union(collection.docs, run.docs)
-        rows = rows.recode(run.docs.recoder(docs))
-        score, replaced = trusted_scores(rows, self.score)
-        candidates, source = rows_of_topics(_cut(rows.with_columns(score=score), self.k), run, collection.topics)
+        found = read_candidates(Path(self.run).expanduser(), self.run, collection, self.k, self.score, cache)
         counts = {
-            **run.counts,
-            **({"queries_whose_one_ranking_is_repeated": repeated} if repeated else {}),
-            "run_documents_unknown_to_the_collection": len(docs) - len(collection.docs),
-            "run_queries_unknown_to_the_collection": len(run.qids) - int(np.sum(source >= 0)),
-            "queries_whose_scores_are_1_over_rank": replaced,
-            "queries_without_candidates": int(np.sum(source < 0)),
+            **found.counts,
+            **({"queries_whose_one_ranking_is_repeated": found.repeated} if found.repeated else {}),
+            "run_documents_unknown_to_the_collection": len(found.docs) - len(collection.docs),
+            "run_queries_unknown_to_the_collection": found.queries - int(np.sum(found.asked)),
+            "queries_whose_scores_are_1_over_rank": found.replaced,
+            "queries_without_candidates": int(np.sum(~found.asked)),
         }
-        return with_runs(Retrieved(docs, candidates, counts), collection, self.runs, self.pool)
-
-
-def _cut(rows: Candidates, k: int) -> Candidates:
-    keep = np.arange(rows.nnz) - rows.indptr[rows.row_index] < k
-    indptr = np.concatenate([[0], np.cumsum(np.minimum(rows.lengths, k))])
-    return Candidates(rows.query, indptr, rows.doc[keep], {name: column[keep] for name, column in rows.columns.items()})
+        return with_runs(Retrieved(found.docs, found.candidates, counts), collection, self.runs, self.pool)

@@ -45,12 +45,15 @@ def read_trec(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
     InputError
         when lines are not of the form, when there are none, or when the archive is broken.
     """
-    tables = list(_tables(path, problems, counts))
+    tables = list(read_tables(path, problems, counts))
     problems.raise_if_any()
-    rows = sum(table.num_rows for table in tables)
-    if not rows:
+    if not sum(table.num_rows for table in tables):
         raise InputError.one(str(path), "no line", f"lines of {FORM}")
-    table = pa.concat_tables(tables)
+    return draft_of_table(pa.concat_tables(tables), problems, counts)
+
+
+def draft_of_table(table: pa.Table, problems: Problems, counts: dict[str, int]) -> Draft:
+    """Return the rankings in rows of `read_tables`."""
     query, qids = codes_of(table["qid"])
     sample, samples = codes_of(table["sample"])
     doc, docnos = codes_of(table["docno"])
@@ -59,7 +62,8 @@ def read_trec(path: Path, problems: Problems, counts: dict[str, int]) -> Draft:
     return draft_of(Rows(qids, docnos, query, sample, doc, rank, score, label, line), problems, counts)
 
 
-def _tables(path: Path, problems: Problems, counts: dict[str, int]) -> Iterator[pa.Table]:
+def read_tables(path: Path, problems: Problems, counts: dict[str, int]) -> Iterator[pa.Table]:
+    """Yield the lines of a run in text form, some megabytes at a time; what is wrong is noted."""
     try:
         for first, block in read_blocks(path):
             table = _parse_regular(first, block, counts)

@@ -68,6 +68,7 @@ def prepare(job: RunJob, collection: Collection, watch: Stopwatch) -> Ground:
         _authors(job.method, known),
         None if predicted is None else predicted.alignments,
         aligned.companions,
+        job.cache,
     )
     watch.lap("groups")
     estimates = _estimates(job, known, retrieved, aligned.alignments)

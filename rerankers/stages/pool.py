@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerankers._base.spool import Spool
 from rerankers.values import Block, Candidates, GroupAlignment, Ids, Judgments, Ragged, Rankings, Relevance, Topics
 
 if TYPE_CHECKING:
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
 
     from rerankers.measures.evaluation import Options
     from rerankers.methods.targets import Target
+
+PAIRS = 1 << 22
+"""Candidates looked at at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,15 +92,31 @@ class Pool:
     def part(self, start: int, stop: int) -> Part:
         """Return rows start:stop of the candidates with what belongs to their queries."""
         candidates = self.candidates.rows(start, stop)
-        judged = np.nonzero(np.isin(self.judgments.query, candidates.query))[0]
         low, high = int(self.candidates.indptr[start]), int(self.candidates.indptr[stop])
         return Part(
             candidates,
-            self.judgments.take(judged),
+            self._judged(candidates),
             self.topics.stream[candidates.query],
             None if self.estimates is None else self.estimates.rows(low, high),
             None if self.served is None else self.served.take(np.arange(start, stop)),
         )
+
+    def _judged(self, candidates: Candidates) -> Judgments:
+        """Return the judgments of the queries of some candidates."""
+        query, mine = self.judgments.query, candidates.query
+        if not len(mine):
+            return self.judgments.rows(0, 0)
+        low, high = mine.min(), mine.max()
+        near = np.flatnonzero((query >= low) & (query <= high))  # a few of very many queries
+        return self.judgments.take(near[np.isin(query[near], mine)])
+
+    def parts(self, pairs: int = PAIRS) -> Iterator[Part]:
+        """Yield the pool in parts of whole queries, of about so many candidates each."""
+        ends = self.candidates.indptr[1:]
+        starts = np.searchsorted(ends, np.arange(0, max(self.candidates.nnz, 1), pairs), side="right")
+        for start, stop in pairwise([0, *np.unique(starts[starts > 0]).tolist(), len(self.candidates)]):
+            if start < stop:
+                yield self.part(start, stop)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,8 +151,12 @@ def make_pool(
     authors: GroupAlignment | None = None,
     predicted: Mapping[str, GroupAlignment] | None = None,
     companions: Mapping[str, GroupAlignment] | None = None,
+    folder: Path | None = None,
 ) -> Pool:
-    """Keep the documents that occur; all arguments are coded by ``docs``."""
+    """Keep the documents that occur; all arguments are coded by ``docs``.
+
+    ``folder`` is for a file without a name, where the candidates are very many; None keeps them in memory.
+    """
     used = _occurring(len(docs), candidates, judgments)
     if len(used) == len(docs):
         return Pool(
@@ -150,13 +176,20 @@ def make_pool(
     return Pool(
         kept,
         topics,
-        candidates.recode(recoder),
+        _recoded_candidates(candidates, recoder, folder),
         judgments.recode(recoder),
         _recoded(groups, docs, kept),
         authors=None if authors is None else authors.recode(docs, kept),
         predicted=None if predicted is None else _recoded(predicted, docs, kept),
         companions=_recoded(companions or {}, docs, kept),
     )
+
+
+def _recoded_candidates(candidates: Candidates, recoder: NDArray[np.int32], folder: Path | None) -> Candidates:
+    doc = Spool(np.int32, folder=folder)
+    for start in range(0, candidates.nnz, PAIRS):
+        doc.append(recoder[candidates.doc[start : start + PAIRS]])
+    return Candidates(candidates.query, candidates.indptr, doc.array(), candidates.columns)
 
 
 def _recoded(groups: Mapping[str, GroupAlignment], docs: Ids, kept: Ids) -> dict[str, GroupAlignment]:
@@ -166,5 +199,6 @@ def _recoded(groups: Mapping[str, GroupAlignment], docs: Ids, kept: Ids) -> dict
 def _occurring(n_docs: int, *rows: Ragged) -> NDArray[np.int64]:
     seen = np.zeros(n_docs, dtype=bool)
     for value in rows:
-        seen[value.doc] = True
+        for start in range(0, value.nnz, PAIRS):
+            seen[value.doc[start : start + PAIRS]] = True
     return np.nonzero(seen)[0]

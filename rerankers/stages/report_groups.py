@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers.report import PlainTable
+from rerankers.stages.pool import PAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -33,39 +34,53 @@ def coverage(groups: Mapping[str, GroupAlignment], candidates: Ragged, judgments
 
 
 def _table(attribute: str, groups: GroupAlignment, candidates: Ragged, judgments: Judgments) -> PlainTable:
-    relevant = judgments.doc[judgments.grade > 0]
-    parts = [np.union1d(candidates.doc, judgments.doc), candidates.doc, judgments.doc, relevant]
-    counts = np.array([_members(groups, docs) for docs in parts])
+    width = int(max(candidates.doc.max(initial=-1), judgments.doc.max(initial=-1))) + 1
+    pairs = [_repeats(docs, width) for docs in (candidates.doc, judgments.doc, judgments.doc[judgments.grade > 0])]
+    parts = [((pairs[0] + pairs[1]) > 0).astype(np.int64), *pairs]
+    counts = np.array([_members(groups, repeats) for repeats in parts])
+    totals = np.array([repeats.sum() for repeats in parts])
     names = [*groups.groups, *([NOBODY] if counts[:, -1].any() else [])]
-    rows = [_row(name, counts[:, place], parts) for place, name in enumerate(names)]
-    several = any(int(counts[place].sum()) > len(docs) for place, docs in enumerate(parts))
+    rows = [_row(name, counts[:, place], totals) for place, name in enumerate(names)]
+    several = bool(np.any(counts.sum(axis=1) > totals))
     note = (
         "Documents that are candidates or judged; pairs of a query with a candidate, a judged and a relevant document; "
         "shares are of all such pairs."
     )
     if several:
         note += " A document of several groups counts once in each, so that a column can exceed the last row."
-    return PlainTable(attribute, note, COLUMNS, [*rows, _row("all", np.array([len(docs) for docs in parts]), parts)])
+    return PlainTable(attribute, note, COLUMNS, [*rows, _row("all", totals, totals)])
 
 
-def _members(groups: GroupAlignment, docs: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return how many of some documents, repeats counted, are in each group and, last, in none: int64 (G + 1,)."""
+def _repeats(docs: NDArray[np.integer], width: int) -> NDArray[np.int64]:
+    """Return how often each document code below ``width`` occurs, int64 (width,)."""
+    total = np.zeros(width, dtype=np.int64)
+    for start in range(0, len(docs), PAIRS):  # counting copies what it counts
+        total += np.bincount(docs[start : start + PAIRS], minlength=width)
+    return total
+
+
+def _members(groups: GroupAlignment, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many documents, counted as often as said, are in each group and, last, in none: int64 (G + 1,)."""
+    docs = np.flatnonzero(repeats)
     item, group, weight = groups.entries(docs)
     held = weight > 0
-    nobody = len(docs) - len(np.unique(item[held]))
-    return np.append(np.bincount(group[held], minlength=len(groups.groups)), nobody).astype(np.int64)
+    times = repeats[docs]
+    somewhere = np.zeros(len(docs), dtype=bool)
+    somewhere[item[held]] = True
+    inside = np.bincount(group[held], weights=times[item[held]], minlength=len(groups.groups))
+    return np.append(inside, times[~somewhere].sum()).astype(np.int64)
 
 
-def _row(name: str, counts: NDArray[np.int64], parts: Sequence[NDArray[np.integer]]) -> list[str | float | None]:
+def _row(name: str, counts: NDArray[np.int64], totals: NDArray[np.int64]) -> list[str | float | None]:
     documents, candidates, judged, relevant = (int(number) for number in counts)
     return [
         name,
         f"{documents:,}",
         f"{candidates:,}",
-        _share(candidates, len(parts[1])),
+        _share(candidates, int(totals[1])),
         f"{judged:,}",
         f"{relevant:,}",
-        _share(relevant, len(parts[3])),
+        _share(relevant, int(totals[3])),
     ]
 
 

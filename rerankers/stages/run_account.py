@@ -80,25 +80,38 @@ def warnings_about(collection: Collection, pool: Pool, counts: Counts, groups: C
 
 def _few_judged(pool: Pool) -> list[str]:
     """Return sentences about judged queries: how many topics they are of, how much of what comes first is judged."""
-    found = by_score(pool.candidates)
-    universe = Universe(found, pool.judgments, "union")
-    judged = np.nonzero(universe.query_judged)[0]
-    if not len(judged):
+    topics: set[int] = set()
+    queries = seen = among = 0
+    for part in pool.parts():
+        found = by_score(part.candidates)
+        universe = Universe(found, part.judgments, "union")
+        judged = np.flatnonzero(universe.query_judged)
+        queries += len(judged)
+        topics.update(pool.topics.topic[found.query[judged]].tolist())
+        rank = np.arange(found.nnz) - found.indptr[found.row_index]
+        first = (rank < FIRST) & universe.query_judged[found.row_index]
+        among += int(np.count_nonzero(first))
+        seen += int(np.count_nonzero(universe.candidate_judged[first]))
+    if not queries:
         return []
-    topics = len(np.unique(pool.topics.topic[found.query[judged]]))
-    rank = np.arange(found.nnz) - found.indptr[found.row_index]
-    first = (rank < FIRST) & universe.query_judged[found.row_index]
-    share = float(universe.candidate_judged[first].mean()) if first.any() else None
-    return [*few_topics(topics, len(judged)), *few_judged_candidates(share)]
+    return [*few_topics(len(topics), queries), *few_judged_candidates(seen / among if among else None)]
 
 
 def flat(pool: Pool) -> bool:
     """Return whether no query has two candidates of different belief, while some query has two."""
     if not pool.candidates.nnz:
         return False
-    value = Block(pool.candidates, pool.stream, estimates=pool.estimates).relevance.value
-    first = np.repeat(value[np.minimum(pool.candidates.indptr[:-1], max(len(value) - 1, 0))], pool.candidates.lengths)
-    return bool(np.any(pool.candidates.lengths > 1)) and bool(np.all(value == first))
+    several = False
+    for part in pool.parts():
+        rows = part.candidates
+        if not rows.nnz:
+            continue
+        value = Block(rows, part.stream, estimates=part.estimates).relevance.value
+        first = np.repeat(value[np.minimum(rows.indptr[:-1], max(len(value) - 1, 0))], rows.lengths)
+        if np.any(value != first):
+            return False
+        several = several or bool(np.any(rows.lengths > 1))
+    return several
 
 
 def warnings_about_serving(outcome: Outcome | None, pool: Pool) -> list[str]:

@@ -36,7 +36,9 @@ def test_names(path: str, name: str) -> None:
 def test_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "method.v1.run"
     folder.mkdir()
-    with pytest.raises(InputError, match=r"a folder without a run; expected run\.parquet or run\.trec\.gz in it"):
+    with pytest.raises(
+        InputError, match=r"a folder without a run; expected run\.parquet, run\.trec\.gz or policy\.parquet in it"
+    ):
         read_run(folder)
     with pytest.raises(MissingError, match="no such file"):
         read_run(folder / "run.parquet")

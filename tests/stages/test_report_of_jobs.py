@@ -169,7 +169,7 @@ def test_shares_of_the_ideal_are_what_is_due() -> None:
 
     around = anchors(candidates, judgments, query_streams(QIDS), "union")
     found = share_curves(
-        [shares_of({name: Evaluation(one, judgments, {"size": groups}, options) for name, one in around.items()})]
+        shares_of({name: Evaluation(one, judgments, {"size": groups}, options) for name, one in around.items()})
     )
     gini = {kind: {curve.system: curve.gini for curve in curves} for kind, curves in found.items()}
     assert gini[DOCUMENTS]["anchor:random"] == pytest.approx(0.0, abs=1e-9)

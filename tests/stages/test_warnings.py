@@ -10,18 +10,13 @@ import pyarrow as pa
 import pytest
 
 from rerankers.methods.targets import RelevantShare, Uniform
+from rerankers.stages.pool import Pool
 from rerankers.stages.run_account import flat, warnings_about, warnings_about_target
 from rerankers.stages.warnings import few_judged_candidates, few_topics, judged_target, unknown_groups, warnings_of
-from rerankers.values import Candidates, Judgments
+from rerankers.values import Candidates, Ids, Judgments, Topics
 
 
-class Topics:
-    """Two queries of two topics."""
-
-    topic = np.array([0, 1])
-
-    def __len__(self) -> int:
-        return 2
+TOPICS = Topics.of(["1", "2"], ["", ""])
 
 
 def table(queries: int = 40, value: float | None = 0.5) -> pa.Table:
@@ -214,10 +209,7 @@ def test_what_is_judged_of_the_first_candidates(judged: list[int], warned: bool)
         np.array(judged, np.int32),
         {"grade": grade},
     )
-    stream = np.zeros((len(candidates), 2), dtype=np.uint64)
-    pool: Any = SimpleNamespace(
-        candidates=candidates, judgments=own, topics=Topics(), groups={}, stream=stream, estimates=None
-    )
+    pool = Pool(Ids.of([f"{code:02}" for code in range(20)]), TOPICS, candidates, own, {})
     collection: Any = SimpleNamespace(name="mine", docs=range(20))
     found = [text for text in warnings_about(collection, pool, {}, {}) if "candidates of judged" in text]
     assert bool(found) == warned
@@ -232,6 +224,5 @@ def test_an_excess_that_a_random_order_has_too(own: float, warned: bool) -> None
 @pytest.mark.parametrize(("scores", "warned"), [([1.0, 1.0, 2.0], True), ([1.0, 2.0, 2.0], False)])
 def test_beliefs_that_tell_nothing_apart(scores: list[float], warned: bool) -> None:
     candidates = Candidates(np.array([0, 1]), np.array([0, 2, 3]), np.array([0, 1, 1]), {"score": np.array(scores)})
-    stream = np.zeros((2, 2), dtype=np.uint64)
-    pool = SimpleNamespace(candidates=candidates, stream=stream, estimates=None)
-    assert flat(pool) == warned  # type: ignore[arg-type]
+    pool = Pool(Ids.of(["a", "b"]), TOPICS, candidates, Judgments.empty(), {})
+    assert flat(pool) == warned
