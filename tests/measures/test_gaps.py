@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import reduce
 import itertools
 import json
 import math
+from functools import reduce
 
 import numpy as np
 import pytest

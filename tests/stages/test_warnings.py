@@ -15,7 +15,6 @@ from rerankers.stages.run_account import flat, warnings_about, warnings_about_ta
 from rerankers.stages.warnings import few_judged_candidates, few_topics, judged_target, unknown_groups, warnings_of
 from rerankers.values import Candidates, Ids, Judgments, Topics
 
-
 TOPICS = Topics.of(["1", "2"], ["", ""])
 
 
