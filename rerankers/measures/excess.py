@@ -168,16 +168,17 @@ class _Dense:
     def values(self, row: int, order: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the value of a row under shuffles (R, n): float64 (R,). Groups that no document has are left out."""
         start, stop = int(self.value.indptr[row]), int(self.value.indptr[row + 1])
+        from rerankers.measures.shuffled_loops import shuffled_products
+
         part = slice(int(self.first[row]), int(self.first[row + 1]))
         groups, column = np.unique(self.group[part], return_inverse=True)
-        labels = np.zeros((stop - start, len(groups)))
-        labels[self.item[part] - start, column] = self.weight[part]
         docs = self.place[start:stop]
-        # Document order[r, j] has the labels of document j. Counting draws takes no notice of the last bits.
-        mine = self.value.x[docs][order] @ labels
+        x = self.value.x[docs]
         same = self.value.x is self.value.y
-        theirs = mine if same else self.value.y[docs][order] @ labels
-        value: NDArray[np.float64] = np.einsum("rg,rg->r", mine, theirs)
+        y = x if same else self.value.y[docs]
+        value = np.empty(len(order))
+        # Document order[r, j] has the labels of document j. Counting draws takes no notice of the last bits.
+        shuffled_products(order, self.item[part] - start, column, self.weight[part], len(groups), x, y, same, value)
         return value
 
 

@@ -41,7 +41,7 @@ class Hits:
         relevant = grade > 0
         base = rankings.over.indptr[rankings.row_of_ranking]
         lengths = np.diff(rankings.item_ptr)
-        items, pairs = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        items, pairs, places = ([np.empty(0, np.int64)] for _ in range(3))
         for start, stop in _tiles(rankings.item_ptr):
             low = int(rankings.item_ptr[start])
             pair = np.repeat(base[start:stop], lengths[start:stop])
@@ -49,8 +49,8 @@ class Hits:
             hit = np.flatnonzero(relevant[pair])
             items.append(hit + low)
             pairs.append(pair[hit])
-        item, found = np.concatenate(items), np.concatenate(pairs)
-        ranking = np.searchsorted(rankings.item_ptr, item, side="right") - 1
+            places.append(np.repeat(np.arange(start, stop), lengths[start:stop])[hit])
+        item, found, ranking = (np.concatenate(parts) for parts in (items, pairs, places))
         return cls(rankings, ranking, item - rankings.item_ptr[ranking], grade[found])
 
     def from_grade(self, grade: int) -> Hits:
@@ -65,7 +65,9 @@ class Hits:
     @property
     def number(self) -> NDArray[np.int64]:
         """int64 (hits,), how many hits of the same ranking stand before."""
-        return np.arange(len(self.ranking)) - np.searchsorted(self.ranking, self.ranking)
+        place = np.arange(len(self.ranking))
+        first = np.diff(self.ranking, prepend=-1) > 0  # hits stand by ranking
+        return place - np.maximum.accumulate(np.where(first, place, 0))
 
     def per_row(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add up a value of every hit by ranking and take the weighted mean over the rankings: float64 (B,)."""

@@ -52,6 +52,16 @@ def check_fronts(wanted: object) -> None:
         raise ConfigError(f"measures.fronts: found {wanted}; expected {AUTO}, true or false")
 
 
+def too_long(seconds: float) -> str:
+    """Return the sentence that says why there are no fronts."""
+    return f"Not computed, since they would take about {seconds:.0f} s: measures.fronts=true asks for them."
+
+
+def least_seconds(queries: int, effort: Effort = QUICK) -> float:
+    """Return what the fronts of so many judged queries take at least."""
+    return A_SOLUTION * queries * len(effort.weights)
+
+
 def seconds_of(scene: Scene, truth: bool, effort: Effort = QUICK) -> float | None:
     """Return about how many seconds the fronts of a scene take; None where no best ranking is known exactly.
 

@@ -17,7 +17,7 @@ from rerankers.measures.plan import plan
 from rerankers.measures.universe import Universe
 from rerankers.methods.fronts import Judge
 from rerankers.methods.pareto_optimal import ParetoOptimal
-from rerankers.stages.front_effort import FULL, MOST_SECONDS, QUICK, Effort, seconds_of
+from rerankers.stages.front_effort import FULL, MOST_SECONDS, QUICK, Effort, seconds_of, too_long
 from rerankers.stats.trade_off import Curve
 from rerankers.values import Block, Relevance, outer_join
 
@@ -84,7 +84,7 @@ def fronts_asked(scene: Scene, truth: NDArray[np.float64] | None, wanted: bool |
     if seconds is None:
         return {}, "Not computed: under this browsing model the best ranking is not known exactly."
     if seconds > MOST_SECONDS:
-        return {}, f"Not computed, since they would take about {seconds:.0f} s: measures.fronts=true asks for them."
+        return {}, too_long(seconds)
     return fronts_of(scene, truth, QUICK), (
         f"Computed at {len(QUICK.weights)} weights of utility and to a tolerance of {QUICK.tolerance:g}; "
         "measures.fronts=true takes more weights and a smaller tolerance."

@@ -9,6 +9,7 @@ import numpy as np
 from rerankers._base.progress import busy
 from rerankers._base.streams import query_streams
 from rerankers.report.extras import Extras
+from rerankers.stages.front_effort import AUTO, MOST_SECONDS, least_seconds, too_long
 from rerankers.stages.fronts import Scene, fronts_asked, scene_of_pool, truth_of, write_fronts
 from rerankers.stages.ground import judging
 from rerankers.stages.job_report import Told
@@ -46,7 +47,10 @@ def told_of_run(job: RunJob, ground: Ground, collection: Collection, outcome: Ou
     pool, options = ground.pool, judging(job, ground.pool)
     fronts: Fronts = {}
     words = ""
-    if job.measures.fronts is not False:
+    least = least_seconds(len(np.intersect1d(pool.candidates.query, pool.judgments.query)))
+    if job.measures.fronts == AUTO and least > MOST_SECONDS:  # known without looking at very many candidates
+        words = too_long(least)
+    elif job.measures.fronts is not False:
         scene, truth = scene_of_pool(pool, options, truth_of(ground.known, ground.retrieved.candidates))
         fronts, words = _written(scene, truth, job.measures.fronts, folder)
     return Told(
