@@ -29,13 +29,14 @@ class Spool:
     folder
         where the file is made, on a disk with room for the rows; None keeps everything in memory.
     most
-        bytes held in memory before there is a file.
+        bytes held in memory before there is a file; None for `MOST_BYTES`.
     """
 
     def __init__(
-        self, dtype: DTypeLike, width: int | None = None, folder: Path | None = None, most: int = MOST_BYTES
+        self, dtype: DTypeLike, width: int | None = None, folder: Path | None = None, most: int | None = None
     ) -> None:
-        self._dtype, self._width, self._folder, self._most = np.dtype(dtype), width, folder, most
+        self._dtype, self._width, self._folder = np.dtype(dtype), width, folder
+        self._most = MOST_BYTES if most is None else most
         self._pieces: list[NDArray[Any]] = []
         self._bytes = self._rows = 0
         self._file: IO[bytes] | None = None

@@ -73,12 +73,14 @@ def read_candidates(path: Path, name: str, collection: Collection, k: int, score
     InputError
         when it is wrong, or has rankings of a query that differ.
     """
-    from rerankers.runs.pieces import run_pieces
+    from rerankers.runs.pieces import QueriesApartError, run_pieces
 
     gathered = _Gathered(collection.docs, k, score, cache)
-    for piece in run_pieces(path):
-        gathered.add(replace(piece, name=name), *listed(replace(piece, name=name)))
-    if gathered.apart:  # the lines of a query do not stand together: only the whole file tells its ranking
+    try:
+        for piece in run_pieces(path):
+            run = replace(piece, name=name)
+            gathered.add(run, *listed(run))
+    except QueriesApartError:  # only the whole file tells the rankings
         gathered = _Gathered(collection.docs, k, score, cache)
         gathered.add(*read_listed(name))
     return gathered.found(collection.topics)
@@ -124,14 +126,6 @@ class _Gathered:
             self._strangers.append(docs.names.take(pa.array(strange)))
             self._strange += len(strange)
         return code
-
-    @property
-    def apart(self) -> bool:
-        """Whether two pieces have the same query."""
-        if len(self._qids) < 2:
-            return False
-        names = pa.concat_arrays(self._qids)
-        return len(names) != len(names.unique())
 
     def found(self, topics: Topics) -> Found:
         """Return the candidates of the topics."""

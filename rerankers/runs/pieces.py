@@ -1,14 +1,17 @@
 """A long run in pieces of whole queries, so that no more than one piece is in memory.
 
-Lines of a query stand together in nearly every file. Where they do not, two pieces have the same query: whoever reads
-pieces has to look out for that, and read the file whole.
+Lines of a query stand together in nearly every file. Where they do not, pieces would have parts of a query: that is
+told, and the file has to be read whole.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +21,21 @@ import pyarrow.parquet as pq
 from rerankers._base.errors import InputError, Problems
 from rerankers._base.files import COMPRESSED, open_bytes, read_lines
 from rerankers.runs import parquet, table, trec
-from rerankers.runs.draft import build, raise_if_any
+from rerankers.runs.draft import Draft, build, raise_if_any
 from rerankers.runs.policy import is_policy
 from rerankers.runs.read import read_run
 from rerankers.runs.run import Run, run_name
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 ROWS = 1 << 22
 """Ranked documents of a piece, about 700 MB while they are read; the last query of a piece may make it longer."""
 _MOST = ("sample_names_numbered",)  # counts of a file of which pieces each have the whole
+
+
+class QueriesApartError(Exception):
+    """The lines of a query do not stand together: no piece of the file says anything by itself."""
 
 
 def run_pieces(path: Path, rows: int = ROWS) -> Iterator[Run]:
@@ -43,15 +53,28 @@ def run_pieces(path: Path, rows: int = ROWS) -> Iterator[Run]:
     MissingError
         when there is no such file.
     InputError
-        at the end, with everything that is wrong with a file; for a parquet file at the first piece that is wrong.
+        at the end, with everything that is wrong with a file; pieces from the first that is wrong on are not given.
+    QueriesApartError
+        where two pieces would have the same query; what was given so far is void.
     """
     form = _form(path)
     if form is None:
         yield read_run(path)
-    elif form == parquet.MAGIC:
-        yield from _of_parquet(path, rows)
-    else:
-        yield from _of_text(path, rows)
+        return
+    problems, name = Problems(str(path)), run_name(path)
+    seen = _Seen()
+    apart = False
+    for part in _of_parquet(path, rows) if form == parquet.MAGIC else _of_text(path, rows, problems):
+        apart = apart or not seen.add(part.rows[part.qid])
+        if problems or apart:  # the rest is only looked at for queries that stand apart, and for wrong lines
+            continue
+        try:
+            yield part.run(name, problems)
+        except InputError as error:
+            problems.kept = problems.kept or list(error.problems)
+    if apart:
+        raise QueriesApartError(str(path))
+    raise_if_any(problems)
 
 
 def add_counts(total: Counter[str], counts: Mapping[str, int]) -> None:
@@ -77,78 +100,95 @@ def _form(path: Path) -> bytes | None:
     return b"" if len(first.split()) == len(trec.COLUMNS) else None
 
 
-def _of_text(path: Path, rows: int) -> Iterator[Run]:
-    problems, blank = Problems(str(path)), {"blank_lines": 0}
-    name = run_name(path)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Rows of whole queries, not looked at yet."""
+
+    rows: pa.Table
+    qid: str
+    draft: Callable[[Problems, dict[str, int]], Draft]
+
+    def run(self, name: str, problems: Problems) -> Run:
+        counts: dict[str, int] = {}
+        return build(self.draft(problems, counts), name, problems, counts)
+
+
+def _of_text(path: Path, rows: int, problems: Problems) -> Iterator[_Part]:
+    blank = {"blank_lines": 0}
+    last = 0
+    for piece in _pieces(trec.read_tables(path, problems, blank), "qid", rows):
+        last += piece.num_rows
+        met, blank["blank_lines"] = dict(blank), 0
+        yield _Part(piece, "qid", partial(_text_draft, piece, met))
+    if not last and not problems:
+        raise InputError.one(str(path), "no line", f"lines of {trec.FORM}")
+
+
+def _text_draft(rows: pa.Table, met: Mapping[str, int], problems: Problems, counts: dict[str, int]) -> Draft:
+    counts.update(met)
+    return trec.draft_of_table(rows, problems, counts)
+
+
+def _of_parquet(path: Path, rows: int) -> Iterator[_Part]:
+    where = str(path)
+    try:
+        with pq.ParquetFile(path) as file:
+            present = table.columns_of(file.schema_arrow.names, where)
+            names, total, first = list(present.values()), file.metadata.num_rows, 1
+            batches = (pa.Table.from_batches([one]) for one in file.iter_batches(1 << 18, columns=names))
+            empty = file.schema_arrow.empty_table()
+            for piece in _pieces(batches, present["qid"], rows) if total else [empty]:
+                last = first + piece.num_rows
+                line = None if piece.num_rows == total else np.arange(first, last, dtype=np.int64)
+                yield _Part(piece, present["qid"], partial(_table_draft, piece, where, line))
+                first = last
+    except (pa.ArrowException, OSError) as error:
+        found = f"no readable parquet file ({error})"
+        raise InputError.one(where, found, "a parquet file", mend="Fetch or write the file again.") from error
+
+
+def _table_draft(
+    rows: pa.Table, where: str, line: NDArray[np.int64] | None, problems: Problems, counts: dict[str, int]
+) -> Draft:
+    return table.read_table(rows, where, problems, counts, line)
+
+
+def _pieces(tables: Iterator[pa.Table], qid: str, rows: int) -> Iterator[pa.Table]:
+    """Yield tables of about so many rows that end with a query."""
     waiting: list[pa.Table] = []
-    held = read = 0
-    for found in trec.read_tables(path, problems, blank):
+    held = 0
+    for found in tables:
         waiting.append(found)
         held += found.num_rows
         if held < rows:
             continue
-        whole = _together(waiting)
-        cut = _last_query(whole)
+        whole = pa.concat_tables(waiting)
+        cut = _last_query(whole, qid)
         if cut:
-            yield from _piece(whole.slice(0, cut), name, problems)
-        read += cut
+            yield whole.slice(0, cut)
         rest = whole.slice(cut)
         waiting, held = ([_copied(rest)] if rest.num_rows else []), rest.num_rows
     if held:
-        yield from _piece(_together(waiting), name, problems, blank)
-    raise_if_any(problems)
-    if not read and not held:
-        raise InputError.one(str(path), "no line", f"lines of {trec.FORM}")
+        yield pa.concat_tables(waiting)
 
 
-def _piece(rows: pa.Table, name: str, problems: Problems, met: Mapping[str, int] | None = None) -> Iterator[Run]:
-    """Yield the piece, or nothing from the first problem on: the file is then only read for its other problems."""
-    counts = dict(met or {})
-    try:
-        if not problems:
-            yield build(trec.draft_of_table(rows, problems, counts), name, problems, counts)
-    except InputError:
-        if not problems:
-            raise
+class _Seen:
+    """Query ids of the pieces so far."""
 
+    def __init__(self) -> None:
+        self._names = pa.array([], pa.large_string())
 
-def _of_parquet(path: Path, rows: int) -> Iterator[Run]:
-    where, name = str(path), run_name(path)
-    first = 1
-    waiting: list[pa.Table] = []
-    held = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            present = table.columns_of(file.schema_arrow.names, where)
-            total = file.metadata.num_rows
-            for batch in file.iter_batches(1 << 18, columns=list(present.values())):
-                waiting.append(pa.Table.from_batches([batch]))
-                held += batch.num_rows
-                if held < rows:
-                    continue
-                whole = _together(waiting)
-                cut = _last_query(whole, present["qid"])
-                if cut:
-                    yield _parquet_piece(whole.slice(0, cut), where, name, first, total)
-                    first += cut
-                rest = whole.slice(cut)
-                waiting, held = ([_copied(rest)] if rest.num_rows else []), rest.num_rows
-    except (pa.ArrowException, OSError) as error:
-        found = f"no readable parquet file ({error})"
-        raise InputError.one(where, found, "a parquet file", mend="Fetch or write the file again.") from error
-    if held or first == 1:
-        whole = _together(waiting) if waiting else file.schema_arrow.empty_table()
-        yield _parquet_piece(whole, where, name, first, total)
-
-
-def _parquet_piece(rows: pa.Table, where: str, name: str, first: int, total: int) -> Run:
-    problems, counts = Problems(where), dict[str, int]()
-    line = None if rows.num_rows == total else np.arange(first, first + rows.num_rows, dtype=np.int64)
-    return build(table.read_table(rows, where, problems, counts, line), name, problems, counts)
-
-
-def _together(tables: list[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables)
+    def add(self, column: pa.ChunkedArray) -> bool:
+        """Take the ids of a piece; return whether all of them are new."""
+        plain = column.unify_dictionaries().combine_chunks() if pa.types.is_dictionary(column.type) else column
+        if isinstance(plain, pa.ChunkedArray):
+            plain = plain.combine_chunks()
+        names = pc.unique(plain.dictionary if pa.types.is_dictionary(plain.type) else plain).cast(pa.large_string())
+        if pa.types.is_dictionary(plain.type):
+            names = names.filter(pa.array(np.isin(np.arange(len(names)), plain.indices.to_numpy(zero_copy_only=False))))
+        known = pc.any(pc.is_in(names, value_set=self._names)).as_py() if len(self._names) else False
+        self._names = pa.concat_arrays([self._names, names])
+        return not known
 
 
 def _copied(rows: pa.Table) -> pa.Table:

@@ -12,6 +12,7 @@ from rerankers.runs import arrow, jsonl, mapping, parquet, table, trec
 from rerankers.runs.draft import Draft, build
 from rerankers.runs.policy import is_policy, read_policy
 from rerankers.runs.run import ARROW_FILE, PARQUET_FILE, POLICY_FILE, TREC_FILE, Run, run_name
+from rerankers.values import Ragged
 
 _ARCHIVES = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
@@ -77,14 +78,22 @@ def _read_file(path: Path, name: str, problems: Problems, counts: dict[str, int]
             found = f"an archive without the suffix {suffix}"
             raise InputError.one(str(path), found, "a name that tells", mend=f"Rename it to {path.name}{suffix}.")
     if magic.startswith(parquet.MAGIC) and is_policy(path):
-        stored = read_policy(path)
-        return Run(name, stored.qids, stored.docs, stored.rankings())
+        return build(_drawn(path), name, problems, counts)
     if magic.startswith(arrow.MAGIC) or path.suffix == Path(ARROW_FILE).suffix:
         found = arrow.map_file(path)
         if arrow.holds_lists(found, str(path)):
             return arrow.run_of(found, name, problems)
         return build(table.read_table(found, str(path), problems, counts), name, problems, counts)
     return build(_draft(path, magic, problems, counts), name, problems, counts)
+
+
+def _drawn(path: Path) -> Draft:
+    """Return the rankings that were drawn from a policy that is stored."""
+    stored = read_policy(path)
+    rankings = stored.rankings()
+    over = rankings.over
+    ranked = Ragged(over.query[rankings.row_of_ranking], rankings.item_ptr, over.doc[rankings.flat])
+    return Draft(stored.qids, stored.docs.names, ranked, rankings.label)
 
 
 def _draft(path: Path, magic: bytes, problems: Problems, counts: dict[str, int]) -> Draft:

@@ -157,6 +157,8 @@ def _blocks(
     qids = pool.topics.ids.names.to_pylist()
     several = len(bounds) > 1  # one block is as quickly done as kept
     there = {place for place in bounds if several and store.holds(pool.part(*place))}
+    if there:
+        print(f"{len(there):,} of {len(bounds):,} blocks were there, from a job that was interrupted", flush=True)
     todo = (pool.part(*place) for place in bounds if place not in there)
     computed = job.execution.map(task, todo, pool.named)
     for place in bounds:
