@@ -53,6 +53,8 @@ Exit codes: 0 done; 1 the input is wrong; 2 the command line or config is wrong;
 130 interrupted (the same command continues from its finished stages).
 """
 
+LESS = "Take smaller blocks (execution.block), fewer workers, samples or candidates, or a larger machine"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -80,6 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Readers and writers of files name theirs; what is left is the terminal, or a machine in trouble.
         print(f"fair-rerank {words[0]}: {error}", file=sys.stderr)
         return MissingError.exit_code if isinstance(error, FileNotFoundError) else ConfigError.exit_code
+    except MemoryError as error:
+        print(f"fair-rerank {words[0]}: not enough memory ({error or 'none left'}). {LESS}", file=sys.stderr)
+        return MissingError.exit_code
     except KeyboardInterrupt:
         print(
             f"fair-rerank {words[0]}: interrupted; the same command continues from its finished stages", file=sys.stderr

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import shutil
+import stat
 import tempfile
 import uuid
 import zlib
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from rerankers._base.errors import ConfigError, InputError, MissingError, Problems
+from rerankers._base.unpack import unpacked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,15 +34,20 @@ def open_bytes(path: Path) -> IO[bytes]:
     MissingError
         when there is no such file.
     InputError
-        when the path is a folder or may not be read.
+        when the path is a folder, a pipe or a socket, or may not be read; while it is read, when an archive unpacks to
+        far more than a text file does (`rerankers._base.unpack`).
     """
     try:
+        kind = path.stat().st_mode
+        if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind):  # opening one waits, and it can be read once only
+            found = "a pipe or socket, which can be read once only"
+            raise InputError.one(str(path), found, "a file", mend="Write what comes out of it into a file first.")
         if path.suffix == ".gz":
-            return cast("IO[bytes]", gzip.open(path, "rb"))
+            return unpacked(path, gzip.open(path, "rb"))
         if path.suffix == ".zst":
             import pyarrow as pa
 
-            return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
+            return unpacked(path, pa.input_stream(str(path), compression="zstd"))
         return path.open("rb")
     except FileNotFoundError:
         raise MissingError(f"{path}: no such file. Check the path; relative paths start at {Path.cwd()}") from None
@@ -101,7 +107,7 @@ def lines_at(path: Path, offsets: NDArray[np.int64]) -> Iterator[str]:
             raw = stream.readline(MAX_LINE + 1)
             if not raw:
                 raise _changed(path)
-            yield _decode(path, None, raw.removeprefix(BYTE_ORDER_MARK) if offset == 0 else raw)
+            yield decoded(path, None, raw.removeprefix(BYTE_ORDER_MARK) if offset == 0 else raw)
 
 
 def _lines_passing(path: Path, offsets: NDArray[np.int64]) -> Iterator[str]:
@@ -144,11 +150,18 @@ def _lines(path: Path) -> Iterator[tuple[int, int, str]]:
             size = len(raw)
             if number == 1:
                 raw = raw.removeprefix(BYTE_ORDER_MARK)
-            yield number, offset, _decode(path, number, raw)
+            yield number, offset, decoded(path, number, raw)
             offset += size
 
 
-def _decode(path: Path, number: int | None, raw: bytes) -> str:
+def decoded(path: Path, number: int | None, raw: bytes) -> str:
+    """Return the text of a line without its end.
+
+    Raises
+    ------
+    InputError
+        with the line's number, for bytes that are not UTF-8.
+    """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

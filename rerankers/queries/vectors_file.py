@@ -89,7 +89,8 @@ def _text(path: Path, words: Collection[str] | None) -> tuple[list[str], NDArray
         if word in rows or (words is not None and word not in words):
             continue
         try:
-            rows[word] = np.array(rest.split(" "), dtype=np.float32)
+            with np.errstate(over="ignore"):  # what is too large is told below
+                rows[word] = np.array(rest.split(" "), dtype=np.float32)
         except ValueError:
             problems.add(number, f"{rest[:40]!r} for {word!r}", f"{width} numbers with blanks between them")
             continue

@@ -134,7 +134,10 @@ def _note_repeated(draft: Draft, problems: Problems) -> None:
     order = np.argsort(key, kind="stable")
     second = np.flatnonzero(key[order][1:] == key[order][:-1]) + 1
     line = np.arange(1, ranked.nnz + 1) if draft.numbered else ranked.columns.get("line")
-    for index in second[np.argsort(order[second])].tolist():
+    second = second[np.argsort(order[second])]
+    told = max(0, problems.limit - len(problems.kept))
+    problems.beyond += len(second[told:])
+    for index in second[:told].tolist():
         before, again = int(order[index - 1]), int(order[index])
         row = int(ranking[again])
         docno = draft.docnos[int(ranked.doc[again])].as_py()

@@ -49,7 +49,9 @@ def read_parquet(path: Path, problems: Problems, counts: dict[str, int]) -> Draf
         present = columns_of(facts.schema.to_arrow_schema().names, where)
         with pq.ParquetFile(path, metadata=facts, read_dictionary=[present["qid"], present["docno"]]) as file:
             table = file.read(columns=list(present.values()), use_threads=pa.cpu_count() > 1)
-    except (pa.ArrowException, OSError) as error:
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: names that are not UTF-8
         raise InputError.one(
             where, f"no readable parquet file ({error})", "a parquet file", mend="Fetch or write the file again."
         ) from error

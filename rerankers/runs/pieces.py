@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rerankers._base.errors import InputError, Problems
-from rerankers._base.files import COMPRESSED, open_bytes, read_lines
+from rerankers._base.files import COMPRESSED, open_bytes
 from rerankers.runs import parquet, table, trec
 from rerankers.runs.draft import Draft, build, raise_if_any
 from rerankers.runs.policy import is_policy
-from rerankers.runs.read import read_run
+from rerankers.runs.read import first_line, read_run
 from rerankers.runs.run import Run, run_name
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _form(path: Path) -> bytes | None:
     if magic.startswith(parquet.MAGIC):
         return None if is_policy(path) else parquet.MAGIC
     try:
-        first = next((line for _, line in read_lines(path) if line.strip()), None)
+        first = first_line(path)
     except InputError:
         return None  # told of by whoever reads it whole
     if first is None or first.lstrip().startswith("{") or table.delimiter(first) is not None:
@@ -142,7 +142,9 @@ def _of_parquet(path: Path, rows: int) -> Iterator[_Part]:
                 line = None if piece.num_rows == total else np.arange(first, last, dtype=np.int64)
                 yield _Part(piece, present["qid"], partial(_table_draft, piece, where, line))
                 first = last
-    except (pa.ArrowException, OSError) as error:
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: names that are not UTF-8
         found = f"no readable parquet file ({error})"
         raise InputError.one(where, found, "a parquet file", mend="Fetch or write the file again.") from error
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rerankers._base.byte_blocks import read_blocks
 from rerankers._base.errors import InputError, Problems
-from rerankers._base.files import COMPRESSED, open_bytes, read_lines
+from rerankers._base.files import COMPRESSED, decoded, open_bytes
 from rerankers.runs import arrow, jsonl, mapping, parquet, table, trec
 from rerankers.runs.draft import Draft, build
 from rerankers.runs.policy import is_policy, read_policy
@@ -87,6 +88,16 @@ def _read_file(path: Path, name: str, problems: Problems, counts: dict[str, int]
     return build(_draft(path, magic, problems, counts), name, problems, counts)
 
 
+def first_line(path: Path) -> str | None:
+    """Return the first line with anything on it, None where there is none; a file may begin with very many without."""
+    for number, block in read_blocks(path):
+        if block.strip():
+            lines = block.split(b"\n")
+            place = next(place for place, line in enumerate(lines) if line.strip())
+            return decoded(path, number + place, lines[place])
+    return None
+
+
 def _drawn(path: Path) -> Draft:
     """Return the rankings that were drawn from a policy that is stored."""
     stored = read_policy(path)
@@ -99,7 +110,7 @@ def _drawn(path: Path) -> Draft:
 def _draft(path: Path, magic: bytes, problems: Problems, counts: dict[str, int]) -> Draft:
     if magic.startswith(parquet.MAGIC) or path.suffix == ".parquet":
         return parquet.read_parquet(path, problems, counts)
-    first = next((line for _, line in read_lines(path) if line.strip()), None)
+    first = first_line(path)
     if first is None:
         raise InputError.one(str(path), "an empty file", f"lines of {trec.FORM}, or another form of run")
     if first.lstrip().startswith("{"):

@@ -179,6 +179,6 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, AttributeError) as error:
         mend = "Delete it and run the stage that writes it again."
         raise InputError.one(str(path), f"a file that cannot be read ({error})", "a whole file", mend=mend) from error
