@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +14,9 @@ from rerankers.execution.base import ONE_THREAD, B, R
 from rerankers.execution.blocks import check_pool
 from rerankers.execution.in_order import in_order
 from rerankers.execution.serial import Serial
+
+WATCH = 2.0
+"""Seconds between looks whether the parent of a worker is still there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,9 @@ class _Processes(Generic[B, R]):
     def _pool(self) -> Any:
         from joblib.externals.loky import get_reusable_executor
 
-        return get_reusable_executor(max_workers=self.workers, env=ONE_THREAD, timeout=300)
+        return get_reusable_executor(
+            max_workers=self.workers, env=ONE_THREAD, timeout=300, initializer=_end_with, initargs=(os.getpid(),)
+        )
 
     def submit(self, block: B) -> Any:
         return self._pool().submit(self._function, block)
@@ -84,3 +92,14 @@ class _Processes(Generic[B, R]):
     def end(self) -> None:
         """Stop the processes, whatever they are at: nobody waits for it any more."""
         self._pool().shutdown(wait=False, kill_workers=True)
+
+
+def _end_with(parent: int) -> None:
+    """Let a worker end soon after its parent, which may be killed: its memory is wanted by whoever goes on."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
