@@ -44,11 +44,13 @@ class Joblib:
         if self.workers == 1:
             yield from Serial().map(function, blocks, name)
             return
-        processes = _Processes(function, self.workers)
+        processes, home = _Processes(function, self.workers), threading.get_ident()
         try:
             yield from in_order(processes, blocks, name)
         except BaseException:
-            processes.end()
+            # A generator that nobody closed may be collected in a thread of the pool itself, which cannot end the pool.
+            if threading.get_ident() == home:
+                processes.end()
             raise
 
 
@@ -57,6 +59,7 @@ class _Processes(Generic[B, R]):
 
     def __init__(self, function: Callable[[B], R], workers: int) -> None:
         self._function, self._workers = function, workers
+        self._known: Any = None
 
     @cached_property
     def workers(self) -> int:
@@ -75,9 +78,10 @@ class _Processes(Generic[B, R]):
     def _pool(self) -> Any:
         from joblib.externals.loky import get_reusable_executor
 
-        return get_reusable_executor(
+        self._known = get_reusable_executor(
             max_workers=self.workers, env=ONE_THREAD, timeout=300, initializer=_end_with, initargs=(os.getpid(),)
         )
+        return self._known
 
     def submit(self, block: B) -> Any:
         return self._pool().submit(self._function, block)
@@ -91,7 +95,8 @@ class _Processes(Generic[B, R]):
 
     def end(self) -> None:
         """Stop the processes, whatever they are at: nobody waits for it any more."""
-        self._pool().shutdown(wait=False, kill_workers=True)
+        if self._known is not None:
+            self._known.shutdown(wait=False, kill_workers=True)
 
 
 def _end_with(parent: int) -> None:

@@ -6,8 +6,8 @@ rankings to their files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rerankers.methods.targets import Target
     from rerankers.policies import Policy
     from rerankers.stages.block import BlockResult, Reranked
-    from rerankers.stages.block_store import BlockStore
+    from rerankers.stages.block_store import BlockStore, Kept
     from rerankers.stages.block_sums import Results
     from rerankers.stages.metadata import Stopwatch
     from rerankers.stages.pool import Pool
@@ -90,9 +90,9 @@ def rerank(
         runs = [stack.enter_context(RunWriter(folder / name, tag=job.name)) for name in names]
         samples = job.samples if served is None else SERVED
         policies = stack.enter_context(PolicyWriter(folder / POLICY_FILE, seed=job.seed, samples=samples))
-        for block in steps(
-            _blocks(job, pool, task, bounds, store, samples), f"{job.name} and measures", "block", len(bounds)
-        ):
+        # Closed here, whatever a writer raises: workers end now, and not when somebody collects what is left.
+        blocks = stack.enter_context(closing(_blocks(job, pool, task, bounds, store, samples)))
+        for block in steps(blocks, f"{job.name} and measures", "block", len(bounds)):
             watch.lap("blocks")
             watch.add("blocks", block.seconds)
             results.add(block.result)
@@ -152,7 +152,7 @@ def _blocks(
     bounds: Sequence[tuple[int, int]],
     store: BlockStore,
     samples: int,
-) -> Iterator[_Done]:
+) -> Generator[_Done, None, None]:
     """Yield the blocks in order; those that an earlier job of the same kind finished are not done again."""
     qids = pool.topics.ids.names.to_pylist()
     several = len(bounds) > 1  # one block is as quickly done as kept
@@ -160,22 +160,24 @@ def _blocks(
     if there:
         print(f"{len(there):,} of {len(bounds):,} blocks were there, from a job that was interrupted", flush=True)
     todo = (pool.part(*place) for place in bounds if place not in there)
-    computed = job.execution.map(task, todo, pool.named)
-    for place in bounds:
-        if place in there:
-            part = pool.part(*place)
-            kept = store.load(part)
+    with ExitStack() as stack:
+        computed = job.execution.map(task, todo, pool.named)
+        stack.callback(getattr(computed, "close", lambda: None))
+        for place in bounds:
+            kept = store.load(pool.part(*place)) if place in there else None
             if kept is not None:
-                stored = kept.policy
-                rankings = stored.rankings() if task.published else None
-                yield _Done(stored.policy, rankings, kept.result, kept.counts, stored.qids, stored.docs, {})
+                yield _taken(kept, task.published)
                 continue
-            block = task(part)
-        else:
-            block = next(computed)
-        if several:
-            store.save(pool.part(*place), block, qids, pool.docs, job.seed, samples)
-        yield _done(block, qids, pool.docs)
+            block = task(pool.part(*place)) if place in there else next(computed)
+            if several:
+                store.save(pool.part(*place), block, qids, pool.docs, job.seed, samples)
+            yield _done(block, qids, pool.docs)
+
+
+def _taken(kept: Kept, published: bool) -> _Done:
+    stored = kept.policy
+    rankings = stored.rankings() if published else None
+    return _Done(stored.policy, rankings, kept.result, kept.counts, stored.qids, stored.docs, {})
 
 
 def _done(block: Reranked, qids: Sequence[str], docs: Ids) -> _Done:

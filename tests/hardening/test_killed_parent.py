@@ -45,3 +45,14 @@ def test_workers_end_with_their_parent(tmp_path) -> None:  # type: ignore[no-unt
     while any(map(alive, workers)) and time.monotonic() < end:
         time.sleep(0.2)
     assert not any(map(alive, workers))
+
+
+def test_a_job_that_fails_between_blocks_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """The writer of results fails while workers are at the next blocks: nobody waits for them for ever."""
+    head = CODE.partition("if __name__")[0]
+    body = "    for one in Joblib(workers=2).map(number, range(50)):\n        raise OSError('full')\n"
+    (tmp_path / "job.py").write_text(f'{head}if __name__ == "__main__":\n{body}')
+    words = [sys.executable, tmp_path / "job.py"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert "OSError: full" in done.stderr
