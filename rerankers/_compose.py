@@ -21,6 +21,7 @@ from rerankers._conf import conf_folder
 from rerankers._explain import _null_option, composition_error, version_words
 from rerankers._hydra import Call
 from rerankers._overrides import check_options, quote_overrides
+from rerankers._secret_values import refuse_secrets
 
 _ONE_AT_A_TIME = threading.RLock()
 
@@ -58,6 +59,7 @@ def compose_call(command: str, words: Sequence[str], folders: Sequence[Path] = (
             choices = OmegaConf.to_container(config.hydra.runtime.choices)
             OmegaConf.set_struct(config, False)
             del config["hydra"]
+            refuse_secrets(config)
             plain: Any = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException) as error:
         raise composition_error(command, [*quoted, *flags], error) from error

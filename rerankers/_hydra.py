@@ -29,6 +29,7 @@ from rerankers._explain import _whole as _whole
 from rerankers._help import help_text
 from rerankers._hydra_parts import check_started
 from rerankers._overrides import check_options, quote_overrides
+from rerankers._secret_values import refuse_secrets
 from rerankers._sweep_words import FLAGS_WITH_VALUE as FLAGS_WITH_VALUE
 from rerankers._sweep_words import TELLING, check_plugins, check_words, is_multirun
 
@@ -92,6 +93,7 @@ def _started(command: str, quoted: list[str], words: list[str], task: Task) -> i
         settings = HydraConfig.get()
         started.append(settings.runtime.output_dir)
         try:
+            refuse_secrets(config)
             plain: Any = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
             folder = Path(relative(settings.runtime.output_dir))
             typed = words if settings.mode == RunMode.RUN else list(settings.overrides.task)

@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from rerankers._base.errors import FairRerankersError
 from rerankers._hydra import Call
+from rerankers._secret_values import refuse_secrets
 from rerankers.stages import sweep_states
 from rerankers.stages.sweep_point import Point, perform
 from rerankers.stages.sweep_record import Made
@@ -75,6 +76,7 @@ class Sweep:
         """
         self._alone()
         settings = HydraConfig.get()
+        refuse_secrets(config)
         plain: Any = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
         name, words = Path(settings.runtime.output_dir).name, list(settings.overrides.task)
         choices = {str(group): str(option) for group, option in settings.runtime.choices.items()}

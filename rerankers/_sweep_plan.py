@@ -23,6 +23,7 @@ from rerankers._base.errors import ConfigError, FairRerankersError
 from rerankers._conf import conf_folder
 from rerankers._explain import _folders, _is_override, _null_option, composition_error, version_words
 from rerankers._hydra_parts import check_parts
+from rerankers._secret_values import refuse_secrets
 from rerankers._sweep_grid import config_name, firsts, written
 from rerankers._sweep_grid import points as points_of
 
@@ -168,6 +169,7 @@ def _resolved(config: DictConfig, number: int, overrides: tuple[str, ...], grid:
         del own["hydra"]
         if "output" in own and name != ".":
             own["output"] = _one_output(own, grid.base)
+    refuse_secrets(own)
     plain: Any = OmegaConf.to_container(own, resolve=True, throw_on_missing=True)
     task = tuple(word for word in overrides if not word.startswith(("hydra.", "hydra/")))
     return Planned(name, task, dict(plain), choices)
