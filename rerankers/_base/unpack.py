@@ -13,7 +13,7 @@ MOST_RATIO = 250
 """Bytes that a byte of an archive may unpack to. Runs, judgments and texts shrink five- to thirtyfold."""
 ALWAYS_FINE = 256 << 20
 """Bytes that any archive may unpack to."""
-BUFFER = 1 << 20
+BUFFER = 1 << 16
 
 
 def unpacked(path: Path, stream: Any) -> IO[bytes]:
@@ -24,7 +24,7 @@ def unpacked(path: Path, stream: Any) -> IO[bytes]:
     path
         the archive.
     stream
-        what unpacks it, with ``readinto`` and ``close``.
+        what unpacks it, with ``read1`` and ``close``.
     """
     return io.BufferedReader(_Bounded(path, stream), BUFFER)
 
@@ -38,7 +38,10 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = int(self._stream.readinto(buffer))
+        # One step at a time: what comes before damage is handed on before the damage is met.
+        piece = self._stream.read1(len(buffer))
+        count = len(piece)
+        buffer[:count] = piece
         self._read += count
         if self._read > self._most:
             raise InputError.one(
