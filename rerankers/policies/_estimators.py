@@ -137,20 +137,23 @@ def _choices(logit: NDArray[np.float64], order: NDArray[np.int64]) -> _Choices:
     by_rank = np.ascontiguousarray(order.T)
     score = logit[by_rank]
     left, top = _unplaced(logit, order)
+    # log D of the next rank is near + rest, kept apart: the difference of logits near each other is exact at any size
+    near = np.broadcast_to(top, score.shape[1:])
     with np.errstate(divide="ignore"):  # nothing is left
-        behind = top + np.log(left.sum(axis=1))  # log D of the next rank
+        rest = np.log(left.sum(axis=1))
     chance, share = np.empty(score.shape), np.zeros(score.shape)
     last = len(score) - 1
     for rank in range(last, -1, -1):
-        odds = np.exp(-np.abs(score[rank] - behind))
-        ahead, likely = score[rank] > behind, 1.0 / (1.0 + odds)
+        gap = (score[rank] - near) - rest
+        odds = np.exp(-np.abs(gap))
+        ahead, likely = gap > 0, 1.0 / (1.0 + odds)
         odds *= likely
         chance[rank] = np.where(ahead, likely, odds)
         if rank < last:
             share[rank + 1] = np.where(ahead, odds, likely)
-        behind = np.maximum(score[rank], behind) - np.log(likely)
+        near, rest = np.where(ahead, score[rank], near), np.where(ahead, 0.0, rest) - np.log(likely)
         if rank == last:
-            left *= np.exp(np.minimum(top - behind, _SPREAD))[:, None]  # above it nothing is left
+            left *= np.exp(np.minimum((top - near) - rest, _SPREAD))[:, None]  # above it nothing is left
     return _Choices(by_rank, chance, share, left)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROWS = 1 << 22
-"""Ranked documents of a piece, about 700 MB while they are read; the last query of a piece may make it longer."""
+"""Ranked documents of a piece, about 1.1 GB while they are read; the last query of a piece may make it longer."""
 _MOST = ("sample_names_numbered",)  # counts of a file of which pieces each have the whole
 
 

@@ -52,6 +52,54 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockPlace:
+    """Where a job's blocks may be kept.
+
+    Attributes
+    ----------
+    output
+        folder of the results.
+    collection
+        fingerprint of the collection.
+    """
+
+    output: Path
+    collection: str
+
+    def store(self, config: Mapping[str, Any], blocks: int) -> BlockStore:
+        """Return the store of a job; what other jobs have left there goes.
+
+        Nothing is kept of a job of one block, which is as quickly done as kept, and of one whose config names objects
+        of this process: nobody can tell what they are.
+
+        Parameters
+        ----------
+        config
+            resolved.
+        blocks
+            of the job.
+        """
+        folder = self.output / FOLDER
+        if blocks < 2 or not _told_by(config, tuple(config.get("allow_targets") or ())):
+            forget_blocks(self.output)
+            return BlockStore(None)
+        made = made_from("run", {key: value for key, value in config.items() if key not in BESIDE}, self.output)
+        stamps = {path: (size, sha) for path, (size, _, sha) in made.inputs.items()}
+        job = fingerprint(made.point, stamps, self.collection)
+        if folder.is_dir():
+            for path in folder.iterdir():
+                if not path.name.startswith(f"{job[:12]}-"):
+                    path.unlink(missing_ok=True)
+        folder.mkdir(exist_ok=True)
+        return BlockStore(folder, job)
+
+
+def forget_blocks(output: Path) -> None:
+    """Remove the blocks of a job whose results are there."""
+    shutil.rmtree(output / FOLDER, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
 class BlockStore:
     """The kept blocks of one job.
 
@@ -65,33 +113,6 @@ class BlockStore:
 
     folder: Path | None
     job: str = ""
-
-    @classmethod
-    def of(cls, output: Path, config: Mapping[str, Any], collection: str) -> BlockStore:
-        """Return the store of a job; what other jobs have left there goes.
-
-        Parameters
-        ----------
-        output
-            folder of the results.
-        config
-            resolved. One that names objects of this process keeps nothing: nobody can tell what they are.
-        collection
-            its fingerprint.
-        """
-        folder = output / FOLDER
-        if not _told_by(config, tuple(config.get("allow_targets") or ())):
-            shutil.rmtree(folder, ignore_errors=True)
-            return cls(None)
-        made = made_from("run", {key: value for key, value in config.items() if key not in BESIDE}, output)
-        stamps = {path: (size, sha) for path, (size, _, sha) in made.inputs.items()}
-        job = fingerprint(made.point, stamps, collection)
-        if folder.is_dir():
-            for path in folder.iterdir():
-                if not path.name.startswith(f"{job[:12]}-"):
-                    path.unlink(missing_ok=True)
-        folder.mkdir(exist_ok=True)
-        return cls(folder, job)
 
     def holds(self, part: Part) -> bool:
         """Return whether a block was done before; whether its files are whole shows when it is loaded."""
@@ -116,11 +137,6 @@ class BlockStore:
         with PolicyWriter(policy, seed=seed, samples=samples) as writer:
             writer.write(block.policy, qids, docs)
         write_block(result, block.result, block.counts)
-
-    def clear(self) -> None:
-        """Forget the blocks: the results are there."""
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _paths(self, folder: Path, part: Part) -> tuple[Path, Path]:
         rows = part.candidates

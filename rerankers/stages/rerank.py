@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rerankers.methods.targets import Target
     from rerankers.policies import Policy
     from rerankers.stages.block import BlockResult, Reranked
-    from rerankers.stages.block_store import BlockStore, Kept
+    from rerankers.stages.block_store import BlockPlace, BlockStore, Kept
     from rerankers.stages.block_sums import Results
     from rerankers.stages.metadata import Stopwatch
     from rerankers.stages.pool import Pool
@@ -67,7 +67,7 @@ def rerank(
     pool: Pool,
     folder: Path,
     results: Results,
-    store: BlockStore,
+    place: BlockPlace,
     watch: Stopwatch,
 ) -> bool:
     """Rerank and measure block by block; return whether each query is shown one ranking, always the same.
@@ -84,6 +84,7 @@ def rerank(
     written = writes_rankings(job.drawn_runs, items)
     task = _task(job, target, pool, written)
     bounds = block_bounds(items, 1, job.execution.block)
+    store = place.store(job.config, len(bounds))
     single = True
     with ExitStack() as stack:
         names = (PARQUET_FILE, TREC_FILE) if written else ()
@@ -155,8 +156,7 @@ def _blocks(
 ) -> Generator[_Done, None, None]:
     """Yield the blocks in order; those that an earlier job of the same kind finished are not done again."""
     qids = pool.topics.ids.names.to_pylist()
-    several = len(bounds) > 1  # one block is as quickly done as kept
-    there = {place for place in bounds if several and store.holds(pool.part(*place))}
+    there = {place for place in bounds if store.holds(pool.part(*place))}
     if there:
         print(f"{len(there):,} of {len(bounds):,} blocks were there, from a job that was interrupted", flush=True)
     todo = (pool.part(*place) for place in bounds if place not in there)
@@ -169,8 +169,7 @@ def _blocks(
                 yield _taken(kept, task.published)
                 continue
             block = task(pool.part(*place)) if place in there else next(computed)
-            if several:
-                store.save(pool.part(*place), block, qids, pool.docs, job.seed, samples)
+            store.save(pool.part(*place), block, qids, pool.docs, job.seed, samples)
             yield _done(block, qids, pool.docs)
 
 

@@ -14,7 +14,7 @@ from rerankers.ledger import Memory, SQLite
 from rerankers.measures.universe import UNIVERSES
 from rerankers.methods import check_method
 from rerankers.stages.aim import ready_target, takes_groups
-from rerankers.stages.block_store import BlockStore
+from rerankers.stages.block_store import BlockPlace, forget_blocks
 from rerankers.stages.fit import FILE as FIT_FILE
 from rerankers.stages.fit import fit_method, fit_words
 from rerankers.stages.fit_spec import NoFit
@@ -122,8 +122,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
         outcome = _serve(job, asked, pool, watch)
         results = Results(staging)
         answered = pool if outcome is None else pool.with_served(outcome.served.rankings())
-        store = BlockStore.of(folder, job.config, collection.fingerprint)
-        single = rerank(job, target, answered, staging, results, store, watch)
+        single = rerank(job, target, answered, staging, results, BlockPlace(folder, collection.fingerprint), watch)
         watch.add("retrieval", retrieved.seconds)
         quality = quality_of(job, pool)
         if quality is not None:
@@ -165,7 +164,7 @@ def run(job: RunJob, folder: Path) -> ReportData:
         )
         with busy("intervals and report"):
             report = publish(staging, results, account, job.measures, judging(job, pool), watch)
-        store.clear()
+        forget_blocks(folder)
         return report
 
 

@@ -72,7 +72,21 @@ def test_reinforce_is_its_definition_at_any_spread(scores: list[float], k: int, 
     position, reward = np.sort(rng.random(k))[::-1], rng.normal(size=len(score))
     found = reinforce(score, orders, position, reward, baselines(orders, position, reward))
     np.testing.assert_allclose(found, plain_reinforce(score, orders, position, reward), rtol=1e-12, atol=1e-13)
-    assert found.sum() == pytest.approx(0, abs=1e-12)
+    assert found.sum() == pytest.approx(0, abs=1e-13)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1299.25, -1299.25, 2.0**40])
+def test_large_logits_lose_no_digits(shift: float) -> None:
+    """Only differences of logits count, and these are exact here."""
+    rng, logit = np.random.default_rng(15980), np.array([0.0, -1299.25, -1299.25, -7.25, -1292.0]) + shift
+    orders = np.array([rng.permutation(5)[:3] for _ in range(40)])
+    position, reward = np.sort(rng.random(3))[::-1], rng.normal(size=5)
+    baseline = baselines(orders, position, reward)
+    for estimate in (reinforce, pl_rank_3):
+        expected = estimate(logit - shift, orders, position, reward, baseline)
+        np.testing.assert_allclose(
+            estimate(logit, orders, position, reward, baseline), expected, rtol=1e-14, atol=1e-15
+        )
 
 
 def test_long_rows_are_finite_and_cut_into_tiles() -> None:
