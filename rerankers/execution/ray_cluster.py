@@ -50,6 +50,7 @@ class _Tasks(Generic[B, R]):
         self._ray = _started(engine)
         self._most = engine.workers
         self._function = self._ray.put(function)
+        self._given_up: list[Any] = []
         # Ray itself retries none: `in_order` does, and names what is lost again.
         self._task = self._ray.remote(_apply).options(max_retries=0, runtime_env={"env_vars": ONE_THREAD})
 
@@ -71,6 +72,9 @@ class _Tasks(Generic[B, R]):
         )
 
     def submit(self, block: B) -> Any:
+        if self._given_up:  # blocks that are done again have the workers for themselves
+            self._ray.wait(self._given_up, num_returns=len(self._given_up), fetch_local=False)
+            self._given_up.clear()
         return self._task.remote(self._function, self._ray.put(block))
 
     def result(self, handle: Any) -> R:
@@ -81,8 +85,9 @@ class _Tasks(Generic[B, R]):
         return found
 
     def cancel(self, handle: Any) -> None:
-        if handle is not None:
-            self._ray.cancel(handle, force=True)
+        # Left to end by itself: `ray.cancel` of a task that ends at that moment aborts the whole process ("Tried to
+        # complete task that was not pending"). At most two blocks a worker are under way.
+        self._given_up.append(handle)
 
 
 def _apply(function: Any, block: Any) -> Any:

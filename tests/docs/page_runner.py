@@ -18,6 +18,8 @@ from rerankers.cli import main
 LIMIT_S = 600
 _SHELL = re.compile(r"[|&;<>()$`\\*?{}~]|^\s*(?!fair-rerank )\S", re.M)
 """What makes a block more than plain commands of ours: then a shell runs it."""
+_WHOLE_HEAD = 'head() { command head "$@"; cat >/dev/null; }\n'
+"""`head` that reads on to the end: under `pipefail`, what writes to it must not end by a broken pipe."""
 
 
 class WrongPageError(AssertionError):
@@ -102,7 +104,7 @@ class Page:
         }
         try:
             done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block.code],
+                ["bash", "-euo", "pipefail", "-c", _WHOLE_HEAD + block.code],
                 cwd=self.folder,
                 env=env,
                 stdout=subprocess.PIPE,
