@@ -19,7 +19,14 @@ from _job import run
 
 CANDIDATES, DOCUMENTS, CHUNK = 100, 200_003, 10_000  # a prime number of documents: strides never meet twice
 GROUPS = ("north", "south", "east", "west")
-OPTIONS = {"plackett_luce": [], "kl_tilt": ["target=uniform", "method.strength=0.5"]}
+METHODS = ("plackett_luce", "kl_tilt")
+OPTIONS = {
+    "plackett_luce": ["method=plackett_luce"],
+    "kl_tilt": ["method=kl_tilt", "target=uniform", "method.strength=0.5"],
+    # An account a query: as many entries in the ledger as pairs.
+    "memory": ["method=fair_co", "method.impressions=2", "ledger=memory"],
+    "sqlite": ["method=fair_co", "method.impressions=2", "ledger=sqlite"],
+}
 
 
 def main() -> None:
@@ -27,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--queries", type=int, default=1_000_000)
-    parser.add_argument("--method", nargs="*", default=list(OPTIONS))
+    parser.add_argument("--method", nargs="*", choices=list(OPTIONS), default=list(METHODS))
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
@@ -79,10 +86,12 @@ def measured(world: Path, method: str, samples: int, workers: int) -> str:
     output = world.parent / f"{world.name}-{method}"
     words = [
         *("run", "collection=jsonl", f"collection.path={world}", "retriever=run_file"),
-        *(f"retriever.run={world / 'first.run'}", f"method={method}", f"samples={samples}"),
+        *(f"retriever.run={world / 'first.run'}", f"samples={samples}"),
         *("execution=joblib", f"execution.workers={workers}", f"paths.cache={world.parent}/cache"),
-        *OPTIONS.get(method, []),
+        *OPTIONS[method],
     ]
+    if method == "sqlite":
+        words.append(f"ledger.path={output}.sqlite")
     return f"{method}: {run(words, output, world.parent / f'{world.name}-{method}.txt')}"
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rerankers._base.errors import Problems
 from rerankers._base.files import collect_lines
 from rerankers.collections.folder import format_of
+
+if TYPE_CHECKING:
+    from _csv import Reader as Rows
 
 
 class Table:
@@ -45,16 +49,31 @@ class Table:
         return next((self.header.index(name) for name in names if name in self.header), None)
 
     def _numbered(self) -> Iterator[tuple[int, list[str]]]:
-        while True:
-            start = self._rows.line_num + 1
-            try:
-                row = next(self._rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                self._problems.add(start, f"a row that cannot be read ({error})", "fields with closed quotes")
-                return
+        for start, row in numbered_rows(self._rows, self._problems):
             if row:
                 yield start, row
             else:
                 self.blank += 1
+
+
+def open_rows(path: Path, problems: Problems, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Yield (line where it starts, fields) of every row of a file without a header, empty rows included.
+
+    What cannot be read goes to ``problems``. Quotes may be left open, as programs of the tracks leave them.
+    """
+    lines = (f"{text}\n" for _, _, text in collect_lines(path, problems))
+    return numbered_rows(csv.reader(lines, delimiter=delimiter), problems)
+
+
+def numbered_rows(rows: Rows, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line where it starts, fields) of every row; what follows a row that cannot be read is not looked at."""
+    while True:
+        start = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.add(start, f"a row that cannot be read ({error})", "fields with closed quotes")
+            return
+        yield start, row

@@ -7,13 +7,12 @@ of genders are constants of the organisers' evaluation in fair-trec/trec2021-fai
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 from rerankers._base.errors import Problems
-from rerankers._base.files import collect_lines
+from rerankers.collections.delimited import open_rows
 
 CONTINENTS_2021: Mapping[str, float] = MappingProxyType(
     {
@@ -83,21 +82,21 @@ def read_world_population(path: Path) -> dict[str, int]:
         when there is no such file.
     """
     problems = Problems(str(path))
-    rows = csv.reader(text for _, _, text in collect_lines(path, problems))
-    header = [name.strip() for name in next(rows, [])]
+    rows = open_rows(path, problems)
+    header = [name.strip() for name in next(rows, (1, []))[1]]
     if not {"Name", "Population"} <= set(header):
         problems.add(1, f"the header {', '.join(header) or '(none)'}", "columns Name and Population")
     problems.raise_if_any()
     name_at, people_at = header.index("Name"), header.index("Population")
     found: dict[str, int] = {}
-    for row in rows:
+    for line, row in rows:
         if not row:
             continue
         name, people = (row[at].strip() if at < len(row) else "" for at in (name_at, people_at))
         if not people.isascii() or not people.isdecimal() or not name:
-            problems.add(rows.line_num, f"region {name!r} with population {people!r}", "a name and a whole number")
+            problems.add(line, f"region {name!r} with population {people!r}", "a name and a whole number")
         elif name in found:
-            problems.add(rows.line_num, f"region {name!r} again", "each region once")
+            problems.add(line, f"region {name!r} again", "each region once")
         else:
             found[name] = int(people)
     if not found and not problems:

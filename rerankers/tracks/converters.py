@@ -7,14 +7,14 @@ are `qid<TAB>Qk<TAB>docno<TAB>rank<TAB>score<TAB>tag`: the k-th line of a query,
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerankers._base.errors import InputError, Problems
-from rerankers._base.files import atomic_path, collect_lines
+from rerankers._base.files import atomic_path
+from rerankers.collections.delimited import open_rows
 from rerankers.runs.compress import open_for_text
 from rerankers.runs.jsonl import read_jsonl
 from rerankers.tracks.candidates import read_queries
@@ -33,8 +33,7 @@ def read_group_rows(path: str | Path) -> dict[str, str]:
     The last row of a document counts. A header makes a document of that name, which no query has.
     """
     problems = Problems(str(path))
-    rows = csv.reader(f"{text}\n" for _, _, text in collect_lines(Path(path), problems))
-    groups = {row[0]: "|".join(row[1:]) for row in rows if row}
+    groups = {row[0]: "|".join(row[1:]) for _, row in open_rows(Path(path), problems) if row}
     problems.raise_if_any()
     return groups
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from rerankers._base.errors import Problems
 from rerankers._base.files import COMPRESSED, collect_lines
 from rerankers._base.json_text import parse_json
+from rerankers.collections.delimited import open_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,15 +97,14 @@ def _records(path: Path, problems: Problems) -> Iterator[str]:
 
 
 def _table(path: Path, delimiter: str, problems: Problems) -> Iterator[str]:
-    lines = (f"{text}\n" for _, _, text in collect_lines(path, problems))
-    rows = csv.reader(lines, delimiter=delimiter)
-    header = next(rows, [])
+    rows = open_rows(path, problems, delimiter)
+    _, header = next(rows, (1, []))
     column = next((header.index(key) for key in KEYS if key in header), None)
     if column is None:
         problems.add(1, f"columns {', '.join(header[:20]) or 'none'}", f"one of {', '.join(KEYS)}")
         return
-    for row in rows:
+    for line, row in rows:
         if len(row) > column:
             yield row[column]
         elif row:
-            problems.add(rows.line_num, f"{len(row)} fields", f"at least {column + 1}")
+            problems.add(line, f"{len(row)} fields", f"at least {column + 1}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -115,7 +114,7 @@ def _candidates(path: Path, entries: Sequence, binary: bool) -> tuple[Candidates
 def _groups(path: Path, docs: Ids, preset: Trec2019) -> tuple[GroupAlignment, Counts]:
     """Return documents by labels, the weight of a label being how often a document has it."""
     first = next((text for _, text in read_lines(path) if text.strip()), "")
-    header = {name.strip() for name in next(csv.reader([first]), [])}
+    header = {name.strip(' "\r') for name in first.split(",")}
     if "group" in header and header & {*DOCUMENT_COLUMNS, AUTHOR_COLUMN}:
         table = read_groups(path)
         (labels, *more), counts = (parts := table.labels(docs, None, str(path)))[0].values(), parts[1]

@@ -159,10 +159,14 @@ class World:
         """
         path = self.file(name)
         rows = csv.DictReader(text for _, text in read_lines(path))
+        try:
+            header, body = rows.fieldnames or (), list(rows)
+        except csv.Error as error:
+            raise InputError.one(str(path), str(error), "the published table", line=rows.line_num) from error
         for column in ("qid", "doc_id", *columns):
-            if column not in (rows.fieldnames or ()):
+            if column not in header:
                 raise InputError.one(str(path), f"no column {column}", "the published columns")
-        given: dict[tuple[str, str], dict[str, str]] = {(row["qid"], row["doc_id"]): row for row in rows}
+        given: dict[tuple[str, str], dict[str, str]] = {(row["qid"], row["doc_id"]): row for row in body}
         pairs = [(self.qids[row], doc) for row, doc in zip(self.over.row_index, self._docnos, strict=True)]
         try:
             return {
