@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerankers._base.errors import InputError, MissingError
 from rerankers._base.files import unwritable
+from rerankers._base.own_files import own_json, own_yaml
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,12 +75,13 @@ class Outcome:
             when it is damaged.
         """
         import pyarrow as pa
-        import yaml
 
         path = self.path(name)
         try:
             return read_any(path)
-        except (pa.ArrowException, ValueError, OSError, yaml.YAMLError) as error:
+        except InputError:
+            raise
+        except (pa.ArrowException, ValueError, OSError) as error:
             expected = f"what fair-rerank {self.command} has written"
             raise InputError.one(str(path), f"a file that cannot be read ({error})", expected) from error
 
@@ -123,11 +124,9 @@ def read_any(path: Path) -> Any:
     if suffix in (".csv", ".tsv"):
         return _delimited(path, "\t" if suffix == ".tsv" else ",")
     if suffix == ".json":
-        return json.loads(path.read_text(encoding="utf-8"))
+        return own_json(path, "what a job has written")
     if suffix in (".yaml", ".yml"):
-        import yaml
-
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return own_yaml(path, "what a job has written")
     return path.read_text(encoding="utf-8") if suffix not in (".gz", ".zst", ".png") else path.read_bytes()
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import yaml
 
-from rerankers._base.errors import InputError, MissingError, choose
+from rerankers._base.errors import choose
+from rerankers._base.own_files import own_mapping
 from rerankers.api.job import Done
 from rerankers.api.outcome import Outcome
 from rerankers.api.quiet import Said
@@ -209,13 +209,4 @@ _STORED = object()
 
 
 def _yaml(path: Path) -> Mapping[str, Any]:
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise MissingError(f"{path}: no such file; expected what a job has written") from error
-    except (OSError, UnicodeError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())
-        raise InputError.one(str(path), f"a file that cannot be read ({said})", "what a job has written") from error
-    if not isinstance(found, Mapping):
-        raise InputError.one(str(path), f"a {type(found).__name__}", "the options and facts that a job has written")
-    return found
+    return own_mapping(path, "the options and facts that a job has written")

@@ -16,6 +16,7 @@ import yaml
 from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers._base.files import write_text
 from rerankers._base.fingerprint import file_fingerprint, fingerprint
+from rerankers._base.own_files import own_yaml
 from rerankers.learning.calibration import calibrator_from_plain
 from rerankers.learning.card import CALIBRATION, QUERIES, Card
 from rerankers.learning.cross_fit import FINAL, NO_FOLD, fold_name
@@ -186,7 +187,7 @@ def read_model(folder: Path) -> TrainedModel:
     table = pq.read_table(folder / QUERIES)
     fold_of = dict(zip(table["key"].to_pylist(), table["fold"].to_pylist(), strict=True))
     parts = max(fold_of.values(), default=NO_FOLD) + 1
-    plain = yaml.safe_load((folder / CALIBRATION).read_text(encoding="utf-8"))
+    plain = own_yaml(folder / CALIBRATION, "a calibration, as training writes it", mend="Train the model again")
     return TrainedModel(
         folder,
         card,
@@ -204,12 +205,7 @@ def _card(folder: Path) -> Card:
             f"{folder}: no model there ({CARD} is missing). Type: fair-rerank train output={folder}, or give the "
             "output folder of such a job"
         )
-    try:
-        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        found = " ".join(str(error).split())
-        raise InputError.one(str(path), found, "the YAML that training writes", mend="Train the model again") from error
-    return Card.of_plain(plain, str(path))
+    return Card.of_plain(own_yaml(path, "the YAML that training writes", mend="Train the model again"), str(path))
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -116,7 +116,7 @@ class Ledger:
         if not len(self.accounts):
             return 0.0
         square = np.bincount(self.account, weights=self.deficit**2, minlength=len(self.accounts))
-        return float(np.mean(square / np.maximum(self.impressions, 1) ** 2))
+        return float(np.mean(square / np.maximum(self.impressions, 1).astype(np.float64) ** 2))
 
 
 def merge(ledgers: Iterable[Ledger]) -> Ledger:

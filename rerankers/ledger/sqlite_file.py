@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from rerankers._base.errors import InputError, MissingError
+from rerankers._base.json_text import parse_json
 from rerankers.ledger.ledger import Config, Ledger, join_spans
 from rerankers.ledger.marks import Mark
 from rerankers.ledger.store import Stretch
@@ -30,6 +32,34 @@ TABLES = (
     " item BLOB NOT NULL, PRIMARY KEY (sequence, first))",
 )
 
+_SOUND = {
+    "config": ("text(json)",),
+    "account": ("text(name)", "integer(impressions)", "impressions >= 0"),
+    "balance": ("text(account)", "text(entity)", "integer(served)", "integer(due)", "integer(touched)"),
+    "position": ("text(sequence)", "integer(first)", "integer(stop)", "0 <= first AND first < stop"),
+    "query": ("integer(code)", "text(name)", "text(candidates)", "text(entities)"),
+    "ranking": (
+        *("text(sequence)", "integer(first)", "blob(query)", "blob(length)", "blob(item)"),
+        *("length(query) = length(length)", "length(query) % 4 = 0", "length(item) % 4 = 0"),
+    ),
+}
+"""Table -> what holds in every row; ``kind(column)`` says of which kind its values are."""
+
+
+def check_rows(base: sqlite3.Connection, path: Path) -> None:
+    """Raise `InputError` for rows that no ledger has: SQLite itself takes values of any kind in every column."""
+    for table, rules in _SOUND.items():
+        tests = [re.sub(r"^(text|integer|blob)\((\w+)\)$", r"typeof(\2) = '\1'", rule) for rule in rules]
+        sound = " AND ".join(f"({test})" for test in tests)
+        query = f"SELECT count(*) FROM {table} WHERE ({sound}) IS NOT TRUE"  # noqa: S608 - our own words alone
+        wrong = base.execute(query).fetchone()[0]
+        if wrong:
+            raise _damaged(path, f"{wrong} rows of the table {table} with values that do not belong there")
+
+
+def _damaged(path: Path, found: str) -> InputError:
+    return InputError.one(str(path), found, "a ledger as it was written", mend="Bring back a copy, or take a new one.")
+
 
 def read_config(base: sqlite3.Connection, path: Path) -> dict[str, object]:
     """Return what a ledger was kept with; `InputError` for a form of another version."""
@@ -37,7 +67,13 @@ def read_config(base: sqlite3.Connection, path: Path) -> dict[str, object]:
     if version != VERSION:
         mend = "Take a new ledger: another version of the package keeps them in another form."
         raise InputError.one(str(path), f"a ledger of version {version}", f"version {VERSION}", mend=mend)
-    stored: dict[str, object] = json.loads(base.execute("SELECT json FROM config").fetchone()[0])
+    row = base.execute("SELECT json FROM config").fetchone()
+    try:
+        stored: object = parse_json(row[0])
+    except (TypeError, ValueError) as error:
+        raise _damaged(path, f"no configuration ({error})") from error
+    if not isinstance(stored, dict):
+        raise _damaged(path, f"a configuration that is a {type(stored).__name__}")
     return stored
 
 
@@ -77,6 +113,7 @@ def open_ledger(path: Path) -> Ledger:
             if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
                 raise InputError.one(str(path), "a file that is no ledger", "a ledger")
             base.execute("BEGIN")  # one state throughout
+            check_rows(base, path)
             return read_ledger(base, path)
         finally:
             base.close()
@@ -123,4 +160,8 @@ def unpacked(row: tuple[str, int, bytes, bytes, bytes], names: Mapping[int, str]
 
 def queries(codes: bytes, names: Mapping[int, str]) -> list[str]:
     """Return the names of packed queries."""
-    return [names[code] for code in np.frombuffer(codes, dtype="<i4").tolist()]
+    found = np.frombuffer(codes, dtype="<i4").tolist()
+    unknown = next((code for code in found if code not in names), None)
+    if unknown is not None:
+        raise InputError.one("ledger", f"rankings of a query number {unknown} without a name", "it as written")
+    return [names[code] for code in found]

@@ -16,6 +16,7 @@ from rerankers.ledger.sqlite_file import (
     APPLICATION,
     TABLES,
     VERSION,
+    check_rows,
     clear,
     packed,
     plain,
@@ -99,6 +100,7 @@ class SQLiteStore:
                 elif known != APPLICATION:
                     raise InputError.one(str(self.path), "a database that is no ledger", "a ledger or no file")
                 stored = read_config(self._base, self.path)
+                check_rows(self._base, self.path)
                 self._base.execute("COMMIT")
             except BaseException:
                 self.rollback()

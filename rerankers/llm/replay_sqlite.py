@@ -65,8 +65,10 @@ class SQLiteReplies:
         """Let go of the file."""
         self._base.close()
 
-    def _records(self, rows: Iterable[tuple[str]]) -> Iterator[Record]:
+    def _records(self, rows: Iterable[tuple[object]]) -> Iterator[Record]:
         for (text,) in rows:
+            if not isinstance(text, str):  # SQLite takes values of any kind in every column
+                raise self._unusable(f"a record that is a {type(text).__name__}")
             try:
                 yield read_record(text)
             except ValueError as error:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from rerankers._base.errors import FairRerankersError, InputError
+from rerankers._base.errors import FairRerankersError, InputError, MissingError
+from rerankers._base.own_files import own_mapping
 from rerankers.retrieval import handles as h
 from rerankers.retrieval.jvm import find_jar, java_class
 
@@ -56,9 +57,11 @@ def read_stats(folder: Path) -> IndexStats:
     path = Path(folder) / STATS_FILE
     mend = "Delete the folder, or name another one"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = own_mapping(path, "the counts of an index", mend)
         stats = IndexStats(**{field.name: found[field.name] for field in fields(IndexStats)})
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except MissingError as error:
+        raise InputError.one(str(path), "no such file", "the counts of an index", mend=mend) from error
+    except (TypeError, KeyError) as error:
         raise InputError.one(str(path), f"{error!r}", "the counts of an index", mend=mend) from error
     if stats.format != _FORMAT:
         raise InputError.one(str(path), f"format {stats.format}", f"format {_FORMAT}", mend=mend)

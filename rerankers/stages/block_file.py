@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerankers._base.files import atomic_path
+from rerankers._base.json_text import parse_json
 from rerankers.measures.evidence import Evidence
 from rerankers.measures.gaps import Gaps
 from rerankers.measures.group_exposure import GroupRows
@@ -104,7 +105,7 @@ def read_block(path: Path) -> tuple[BlockResult, dict[str, int]]:
     """
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    told = json.loads(arrays[_JSON].tobytes())
+    told = parse_json(arrays[_JSON].tobytes().decode("utf-8"))
     groups: dict[str, dict[str, GroupRows]] = {}
     for system, attribute, names, *places in told["groups"]:
         rows = GroupRows(tuple(names), *(arrays[place] for place in places))

@@ -7,9 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from rerankers._base.errors import InputError
+from rerankers._base.own_files import own_yaml
 
 REPEATED = ("seed",)
 """Options that make repetitions, not other policies: queries are averaged over them."""
@@ -38,11 +36,7 @@ def options_of(folder: Path) -> dict[str, Any]:
 @lru_cache(maxsize=4096)
 def _read(path: Path, changed: int, size: int) -> Mapping[str, Any]:
     """Return the options in a config; it is read again where its file is another."""
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        found = " ".join(str(error).split())
-        raise InputError.one(str(path), found, "the config that a job writes") from error
+    config = own_yaml(path, "the config that a job writes")
     flat = dict(_flat(config, "")) if isinstance(config, Mapping) else {}
     return {key: value for key, value in flat.items() if key not in NO_MATTER and key.split(".")[0] not in NO_MATTER}
 

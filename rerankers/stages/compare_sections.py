@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from rerankers._base.errors import ConfigError
 from rerankers.report.keys import parse
 from rerankers.stages.compare_alike import check_alike, queries_differ
 from rerankers.stages.compare_configs import options_of
 from rerankers.stages.compare_names import Named, differing, names_of, short_keys, value_words
 from rerankers.stages.compare_rows import Member, Row, anchors_together, members_of, rows_of, together
+from rerankers.stages.metadata import test_collection
 
 if TYPE_CHECKING:
     from rerankers.stages.gathered import JobResults
@@ -215,11 +214,7 @@ def _titles(parts: Sequence[Sequence[JobResults]]) -> list[str]:
 
 
 def _collection_name(folder: Path) -> str | None:
-    try:
-        found = yaml.safe_load((folder / "metadata.yaml").read_text(encoding="utf-8"))
-        return str(found["data"]["test collection"]["name"])
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
-        return None
+    return test_collection(folder).get("name")
 
 
 def _notes(sections: Sequence[Section], left_out: Sequence[str], level: float) -> list[str]:

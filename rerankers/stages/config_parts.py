@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerankers._base.errors import ConfigError, choose
+from rerankers._base.errors import ConfigError, InputError, choose
 from rerankers._conf import ALLOWED, build
 from rerankers.collections import FileGroups
 from rerankers.collections.annotation_groups import AnnotationGroups
@@ -50,6 +50,15 @@ def build_part(config: Mapping[str, Any], key: str) -> Any:
     if not callable(getattr(built, NEEDED[key], None)):
         raise ConfigError(f"{key}: found {type(built).__name__}, which has no {NEEDED[key]}; expected a {key}")
     return built
+
+
+def need_parts(config: Mapping[str, Any], path: Path, parts: Iterable[str], others: Iterable[str] = ()) -> None:
+    """Raise `InputError` unless a stored config has its parts, which are mappings, and other options."""
+    parts = tuple(parts)
+    lacks = [key for key in (*parts, *others) if key not in config]
+    lacks += [f"options of {key}" for key in parts if key in config and not isinstance(config[key], Mapping)]
+    if lacks:
+        raise InputError.one(str(path), f"no {', '.join(lacks)}", "the config of a job, as it was written")
 
 
 def measure_options(config: Mapping[str, Any]) -> MeasureOptions:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
-from rerankers._base.errors import InputError
+from rerankers._base.own_files import own_mapping
 from rerankers._conf import build
 from rerankers.collections import FileGroups
 from rerankers.collections.annotation_groups import AnnotationGroups
@@ -22,9 +21,10 @@ from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.measures.placebo import Bilinear
 from rerankers.measures.placebo_variance import shuffled_variance
 from rerankers.runs import PARQUET_FILE, read_run
-from rerankers.stages.config_parts import build_part, texts
+from rerankers.stages.config_parts import build_part, need_parts, texts
 from rerankers.values import GroupAlignment, Ids, Judgments, Ragged, Rankings, outer_join
 from rerankers.values.qrels import read_qrels
+from rerankers.values.table import reading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,11 +86,8 @@ def drawn_of(folder: Path) -> tuple[dict[str, Drawn], str]:
     path = folder / "config.yaml"
     if not path.is_file():
         return {}, "there is no config.yaml"
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        found = " ".join(str(error).split())
-        raise InputError.one(str(path), found, "the config that a job writes") from error
+    config = own_mapping(path, "the config that a job writes")
+    need_parts(config, path, ("browsing", "measures", "groups"))
     if config.get("preset") is not None:
         return {}, "a preset judged them by rules of its own; evaluate the same files without preset"
     if config.get("universe") != "union":
@@ -111,7 +108,9 @@ def _only_system(folder: Path, name: str) -> str:
     """Return the name under which a job that published one run measured it."""
     import pyarrow.parquet as pq
 
-    systems = pq.read_table(folder / "measures.parquet", columns=["system"])["system"].unique().to_pylist()
+    path = folder / "measures.parquet"
+    with reading(path):
+        systems = pq.read_table(path, columns=["system"])["system"].unique().to_pylist()
     return next((system for system in systems if not system.startswith("anchor:")), name)
 
 

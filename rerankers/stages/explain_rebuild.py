@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import yaml
 
-from rerankers._base.errors import ConfigError, InputError, MissingError
+from rerankers._base.errors import ConfigError, MissingError
+from rerankers._base.own_files import own_mapping
 from rerankers.ledger import Memory
 from rerankers.policies import Mixture
 from rerankers.policies.rows import take_rows
 from rerankers.runs.policy import StoredPolicy, count_policy_blocks, read_policy
-from rerankers.stages.config_parts import build_part, cache_folder, measure_options, texts, whole_number
+from rerankers.stages.config_parts import build_part, cache_folder, measure_options, need_parts, texts, whole_number
 from rerankers.stages.estimates import model_folder
 from rerankers.stages.fit import FILE as FIT_FILE
+from rerankers.stages.metadata import test_collection
 from rerankers.stages.run import RunJob
 
 if TYPE_CHECKING:
     from rerankers.values import Ragged
 
 CONFIG, POLICY, METADATA = "config.yaml", "policy.parquet", "metadata.yaml"
+PARTS = ("collection", "retriever", "method", "target", "browsing", "groups", "measures", "execution")
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -39,18 +42,12 @@ def read_config(folder: Path) -> dict[str, Any]:
         for one that cannot be read.
     """
     path = folder / CONFIG
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.is_file():
         raise MissingError(
             f"{path}: no such file; expected the folder of fair-rerank run or evaluate. Type: fair-rerank run "
             f"output={folder}"
-        ) from None
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise InputError.one(str(path), f"no config ({error})", "the config of a job, as it was written") from error
-    if not isinstance(found, dict):
-        raise InputError.one(str(path), f"{type(found).__name__}", "the config of a job, as it was written")
-    return found
+        )
+    return own_mapping(path, "the config of a job, as it was written")
 
 
 def job_of(folder: Path, config: Mapping[str, Any]) -> RunJob:
@@ -63,9 +60,7 @@ def job_of(folder: Path, config: Mapping[str, Any]) -> RunJob:
     FairRerankersError
         where a part cannot be built.
     """
-    lacks = [key for key in ("collection", "retriever", "method", "target") if key not in config]
-    if lacks:
-        raise InputError.one(str(folder / CONFIG), f"no {', '.join(lacks)}", "the config of fair-rerank run")
+    need_parts(config, folder / CONFIG, PARTS, ("samples", "seed", "universe", "paths"))
     node = config["method"]
     own = {key: value for key, value in node.items() if key != "model"}
     given = {"allow_targets": [], "predicted": None, **config, "method": own}
@@ -107,11 +102,7 @@ def _fitted(method: Any, path: Path) -> Any:
 
 def fingerprint_of(folder: Path) -> str | None:
     """Return the fingerprint of the collection that a job was run on, None where its metadata has none."""
-    try:
-        found = yaml.safe_load((folder / METADATA).read_text(encoding="utf-8"))
-        return str(found["data"]["test collection"]["fingerprint"])
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
-        return None
+    return test_collection(folder).get("fingerprint")
 
 
 def stored_row(folder: Path, qid: str) -> tuple[StoredPolicy, int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
+from rerankers._base.own_files import own_mapping
 from rerankers.measures.anchors import PREFIX as ANCHOR
 from rerankers.measures.summary import JSON_FILE, PARQUET_FILE
 from rerankers.measures.table import SCHEMA, concat
 from rerankers.report.keys import learn
 from rerankers.stages.compare_alike import ASPECTS as ASPECTS
 from rerankers.stages.compare_alike import check_alike
+from rerankers.stages.metadata import test_collection
 
 if TYPE_CHECKING:
     from rerankers.report.data import Interval
@@ -60,13 +61,7 @@ class JobResults:
     @property
     def collection(self) -> str | None:
         """The fingerprint of the test collection, where ``metadata.yaml`` has one: `evaluate` knows none."""
-        import yaml
-
-        try:
-            found = yaml.safe_load((self.folder / "metadata.yaml").read_text(encoding="utf-8"))
-            return str(found["data"]["test collection"]["fingerprint"])
-        except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
-            return None
+        return test_collection(self.folder).get("fingerprint")
 
 
 def read_results(folder: Path) -> JobResults:
@@ -89,9 +84,11 @@ def read_results(folder: Path) -> JobResults:
                 f"evaluate … output={folder}"
             )
     try:
-        found = json.loads(summary.read_text(encoding="utf-8"))
+        found = own_mapping(summary, "the results of one job")
         lacks = [part for part in PARTS if part not in found]
         table = pq.read_table(rows).select(SCHEMA.names).cast(SCHEMA)
+    except InputError:
+        raise
     except (ValueError, TypeError, KeyError, pa.ArrowException, OSError) as error:
         raise InputError.one(str(folder), f"damaged results ({error})", "the results of one job") from error
     damage = f"no {', '.join(lacks)}" if lacks else _damage(found)

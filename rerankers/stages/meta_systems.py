@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import yaml
 
 from rerankers._base.errors import ConfigError, InputError, MissingError
+from rerankers._base.own_files import own_mapping
 from rerankers.collections.trec_samples import is_sample, read_sample
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.runs import read_policy, read_run
@@ -239,7 +239,7 @@ def _config(folder: Path) -> Mapping[str, Any]:
             f"{path}: no such file; expected the results of fair-rerank run. Run files go with qrels: fair-rerank meta "
             "A B qrels=FILE groups=FILE"
         )
-    config: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    config = own_mapping(path, "the config of a job, as it was written")
     return {**config, "allow_targets": config.get("allow_targets") or []}
 
 

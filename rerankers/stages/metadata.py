@@ -19,7 +19,9 @@ from typing import Any
 import yaml
 
 import rerankers
+from rerankers._base.errors import MissingError
 from rerankers._base.files import write_text
+from rerankers._base.own_files import own_mapping
 
 logger = logging.getLogger("rerankers.stages")
 TOLD = 0.1
@@ -96,6 +98,15 @@ def write_metadata(
         "data": dict(data),
     }
     write_text(folder / "metadata.yaml", yaml.safe_dump(sections, sort_keys=False, allow_unicode=True, width=1000))
+
+
+def test_collection(folder: Path) -> dict[str, str]:
+    """Return ``name`` and ``fingerprint`` of the test collection of a job, of `evaluate` and damaged metadata none."""
+    try:
+        found = own_mapping(folder / "metadata.yaml", "the metadata of a job")["data"]["test collection"]
+        return {key: str(found[key]) for key in ("name", "fingerprint")}
+    except (MissingError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def versions() -> dict[str, str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
+from rerankers._base.own_files import own_yaml
 from rerankers._conf import conf_folder
 
 UNKNOWN, MIXED = "groups.unknown", "groups.mixed"
@@ -41,7 +40,7 @@ def _fields(option: str, words: Sequence[str]) -> frozenset[str]:
     for folder in _folders(words):
         path = folder / "groups" / f"{option}.yaml"
         if path.is_file():
-            return frozenset(yaml.safe_load(path.read_text(encoding="utf-8")) or ())
+            return frozenset(own_yaml(path, "options of groups") or ())
     return frozenset()
 
 

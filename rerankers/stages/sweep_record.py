@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import rerankers
+from rerankers._base.errors import MissingError
 from rerankers._base.files import write_text
 from rerankers._base.fingerprint import fingerprint
+from rerankers._base.own_files import own_json
 from rerankers.stages.output import LAST
 from rerankers.stages.sweep_inputs import Stamp, changed, input_stamps
 
@@ -77,14 +79,14 @@ def write_record(folder: Path, command: str, made: Made) -> None:
 def read_record(folder: Path) -> Record | None:
     """Return the record of complete results; None without one, or where the results are others or not whole."""
     try:
-        found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        found = own_json(folder / FILE, "the record of a job")
         record = Record(**{**found, "files": tuple(found["files"])})
         stamps = {str(path): (int(size), int(time), str(sha)) for path, (size, time, sha) in record.inputs.items()}
         whole = record.form == FORM and record.metadata == _digest(folder)
         if not whole or not all((folder / name).exists() for name in record.files):
             return None
         return Record(record.point, stamps, record.package, record.command, record.metadata, record.files)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (MissingError, OSError, ValueError, TypeError, KeyError, AttributeError):
         return None  # no record, or one that something else has written: then nothing is known of the results
 
 

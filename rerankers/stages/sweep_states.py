@@ -9,7 +9,9 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from rerankers._base.errors import InputError
 from rerankers._base.files import unwritable, write_text
+from rerankers._base.own_files import own_mapping
 
 FOLDER = ".fair-rerank-sweep"
 DONE, THERE, FAILED, NOT_RUN = "done", "was there", "failed", "not run"
@@ -74,8 +76,11 @@ def read(sweep: Path) -> dict[str, State]:
     """Return what is noted, by name; points that were not reached are missing."""
     found = {}
     for path in (sweep / FOLDER).glob("*.json"):
-        noted = json.loads(path.read_text(encoding="utf-8"))
-        state = State(**{**noted, "words": tuple(noted["words"]), "warnings": tuple(noted["warnings"])})
+        noted = own_mapping(path, "what a sweep notes of a point", mend="Start the sweep again.")
+        try:
+            state = State(**{**noted, "words": tuple(noted["words"]), "warnings": tuple(noted["warnings"])})
+        except (KeyError, TypeError) as error:
+            raise InputError.one(str(path), repr(error), "what a sweep notes of a point") from error
         found[state.name] = state
     return found
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rerankers._base.errors import ConfigError, InputError
+from rerankers._base.own_files import own_json
 
 KEY = "optimise"
 ANCHOR = "anchor:"
@@ -67,8 +67,10 @@ def read_means(folder: Path) -> dict[str, dict[str, float | None]]:
     if not path.is_file():
         return {}
     try:
-        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        runs = own_json(path, "the results of a job")["runs"]
         return {str(name): dict(run["mean"]) for name, run in runs.items() if not name.startswith(ANCHOR)}
+    except InputError:
+        raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError.one(str(path), f"{type(error).__name__}: {error}", "the results of a job") from error
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from rerankers._base.errors import InputError, MissingError
 from rerankers._base.files import atomic_path
+from rerankers._base.json_text import parse_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,7 +169,7 @@ def facts_of(schema: pa.Schema) -> dict[str, Any]:
     ValueError
         where they are no JSON.
     """
-    facts = json.loads((schema.metadata or {}).get(_FACTS, b"{}"))
+    facts = parse_json((schema.metadata or {}).get(_FACTS, b"{}").decode("utf-8"))
     return facts if isinstance(facts, dict) else {}
 
 
