@@ -18,6 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from rerankers._base.errors import ConfigError
 from rerankers._conf import conf_folder
+from rerankers._config_files import check_config_files
 from rerankers._explain import _null_option, composition_error, version_words
 from rerankers._hydra import Call
 from rerankers._overrides import check_options, quote_overrides
@@ -51,6 +52,7 @@ def compose_call(command: str, words: Sequence[str], folders: Sequence[Path] = (
     for folder in folders:
         if not folder.is_dir():
             raise ConfigError(f"config_dir: found {folder}, no such folder; expected one with config groups")
+    check_config_files(folders)
     flags = [f"--config-dir={folder}" for folder in folders]
     search = [f"hydra.searchpath=[{','.join(f'file://{folder.resolve()}' for folder in folders)}]"] if folders else []
     try:

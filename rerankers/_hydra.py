@@ -21,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from rerankers._base.errors import ConfigError, FairRerankersError
 from rerankers._base.files import unwritable
 from rerankers._conf import conf_folder
+from rerankers._config_files import check_config_files
 from rerankers._explain import _composed, _folders, composition_error, version_words
 from rerankers._explain import _explain as _explain
 from rerankers._explain import _missing_value as _missing_value
@@ -67,6 +68,7 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
     _refuse_flags(words)
     check_words(words)
     check_plugins(words)
+    check_config_files(folder for folder in _folders(words) if folder != conf_folder())
     quoted = quote_overrides(command, _flags_first(words))
     check_options(command, quoted)
     if "--help" in words or "-h" in words:

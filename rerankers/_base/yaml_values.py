@@ -15,6 +15,10 @@ Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Makes plain values only, and knows no tags of Python; in C where PyYAML was built with it."""
 
 
+class TooMuchError(ValueError):
+    """A text that means more than is read, or holds itself."""
+
+
 def parse_yaml(text: str) -> Any:
     """Return the value of a YAML text.
 
@@ -24,22 +28,30 @@ def parse_yaml(text: str) -> Any:
         when it is none, is nested more than 200 levels deep, holds itself, or means more than a million values.
     """
     try:
-        _check(text)
+        check_size(text)
         return yaml.load(text, Loader=Loader)  # noqa: S506 - one of the two safe loaders
     except (yaml.YAMLError, RecursionError, OverflowError, TypeError, AttributeError) as error:
         # Errors of other kinds come from texts that look like dates or numbers and are none.
         raise ValueError(" ".join(str(error).split()) or type(error).__name__) from error
 
 
-def _check(text: str) -> None:
-    """Count levels and values by the events of the parser, before anything is built."""
+def check_size(text: str) -> None:
+    """Count levels and values by the events of the parser, before anything is built.
+
+    Raises
+    ------
+    TooMuchError
+        as `parse_yaml`.
+    yaml.YAMLError
+        for a text that is no YAML.
+    """
     open_nodes: list[tuple[str | None, int]] = []  # anchor, and values when it began
     size_of: dict[str, int] = {}
     count = 0
     for event in yaml.parse(text, Loader=Loader):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in size_of and any(anchor == event.anchor for anchor, _ in open_nodes):
-                raise ValueError(f"*{event.anchor} within itself")
+                raise TooMuchError(f"*{event.anchor} within itself")
             count += size_of.get(event.anchor, 1)
         elif isinstance(event, yaml.CollectionStartEvent):
             open_nodes.append((event.anchor, count))
@@ -54,6 +66,6 @@ def _check(text: str) -> None:
             if event.anchor is not None:
                 size_of[event.anchor] = 1
         if len(open_nodes) > DEEPEST:
-            raise ValueError(f"more than {DEEPEST} levels deep")
+            raise TooMuchError(f"more than {DEEPEST} levels deep")
         if count > MOST:
-            raise ValueError(f"more than {MOST:,} values, repeats of anchors counted")
+            raise TooMuchError(f"more than {MOST:,} values, repeats of anchors counted")

@@ -48,11 +48,11 @@ def read_yaml(path: Path, known: Sequence[str]) -> YamlFile:
     """
     text = "\n".join(line for _, line in read_lines(path))
     try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)  # in Python: its marks are those of the lines
         value = parse_yaml(text)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except ValueError as error:
-        mark = getattr(error.__cause__, "problem_mark", None)
-        found = f"no YAML ({getattr(error.__cause__, 'problem', None) or error})"
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error.__cause__ or error, "problem_mark", None)
+        found = f"no YAML ({getattr(error.__cause__ or error, 'problem', None) or error})"
         raise InputError.one(str(path), found, "YAML", line=mark.line + 1 if mark else None) from None
     if not isinstance(value, dict) or root is None:
         raise InputError.one(str(path), "no mapping", f"a mapping with the keys {', '.join(known)}", line=1)
