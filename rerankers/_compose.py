@@ -65,6 +65,8 @@ def compose_call(command: str, words: Sequence[str], folders: Sequence[Path] = (
             plain: Any = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException) as error:
         raise composition_error(command, [*quoted, *flags], error) from error
+    except RecursionError as error:
+        raise ConfigError("found options inside options too deep to read; expected a few levels") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"a config file is no YAML: {error}") from error
     except ValueError as error:
