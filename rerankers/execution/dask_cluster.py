@@ -49,7 +49,7 @@ class Dask:
         self, function: Callable[[B], R], blocks: Iterable[B], name: Callable[[B], str] | None = None
     ) -> Iterator[R]:
         """Yield results in block order; see `rerankers.execution.base.Executor.map`."""
-        yield from in_order(_Cluster(function, _client(self), self.workers), blocks, name)
+        yield from in_order(_Cluster(function, cluster_client(self), self.workers), blocks, name)
 
 
 class _Cluster(Generic[B, R]):
@@ -110,7 +110,7 @@ def _apply(function: _Shared, block: _Shared) -> Any:
 _clients: dict[tuple[str | None, int], Any] = {}
 
 
-def _client(engine: Dask) -> Any:
+def cluster_client(engine: Dask) -> Any:
     """Return the client of an engine, which stays for later jobs of this process.
 
     Raises

@@ -83,7 +83,9 @@ def rerank(
     _check_items(job, pool, items)
     written = writes_rankings(job.drawn_runs, items)
     task = _task(job, target, pool, written)
-    bounds = block_bounds(items, 1, job.execution.block)
+    # Anchors are drawn as often as rankings of policies are, also beside rankings that were served.
+    drawn = pool.candidates.lengths * np.maximum(times, job.samples)
+    bounds = block_bounds(drawn, 1, job.execution.block)
     store = place.store(job.config, len(bounds))
     single = True
     with ExitStack() as stack:
