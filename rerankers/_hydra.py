@@ -33,6 +33,7 @@ from rerankers._overrides import check_options, quote_overrides
 from rerankers._secret_values import refuse_secrets
 from rerankers._sweep_words import FLAGS_WITH_VALUE as FLAGS_WITH_VALUE
 from rerankers._sweep_words import TELLING, check_plugins, check_words, is_multirun
+from rerankers._targets import named_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ def hydra_command(command: str, words: list[str], task: Task) -> int:
     ConfigError
         for anything wrong with the command line or the config.
     """
+    with named_by(words):
+        return _commanded(command, words, task)
+
+
+def _commanded(command: str, words: list[str], task: Task) -> int:
     _refuse_flags(words)
     check_words(words)
     check_plugins(words)

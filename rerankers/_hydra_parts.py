@@ -19,6 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from rerankers._base.errors import ConfigError
 from rerankers._conf import conf_folder
 from rerankers._explain import _aside, _folders, _is_override, composition_error, version_words
+from rerankers._secret_values import refuse_secrets
 from rerankers._sweep_grid import config_name
 from rerankers._sweep_words import is_multirun
 from rerankers._targets import locate
@@ -38,6 +39,8 @@ _PLACES = re.compile(r"\$\{hydra\.(runtime\.output_dir|run\.dir|sweep\.dir|job\.
 """What a name of a log may be made of, beside text."""
 _NAMES_CLASS = frozenset({"class", "()", "factory"})
 """Keys of `logging.config` behind which something is called."""
+_TYPED = ("job.env_set", "launcher.setup", "launcher.python", "searchpath")
+"""Keys by which a file could set variables, name programs that a cluster runs, or bring in further files."""
 
 
 def check_started(command: str, words: Sequence[str]) -> None:
@@ -65,21 +68,24 @@ def check_started(command: str, words: Sequence[str]) -> None:
             return  # which Hydra will meet as well, before it builds anything
     if str(config.hydra.mode).endswith("MULTIRUN") and not is_multirun(list(words)):
         raise ConfigError("hydra.mode: found MULTIRUN; expected it on the command line. Type: --multirun")
-    check_parts(config)
+    check_parts(config, words)
 
 
 def _own(word: str) -> bool:
     return word.startswith(("--con", "-c", "experiment=")) or word.lstrip("+~").startswith("hydra")
 
 
-def check_parts(config: DictConfig) -> None:
-    """Raise `ConfigError` where Hydra's own part of a config names a class that is not allowed.
+def check_parts(config: DictConfig, words: Sequence[str]) -> None:
+    """Raise `ConfigError` where Hydra's own part of a config names a class that is not allowed, or other such things.
 
     Parameters
     ----------
     config
         composed, with the part ``hydra``; its ``allow_targets`` hold here too.
+    words
+        as typed: what runs programs or brings in files must be among them.
     """
+    refuse_secrets(config)
     settings = config.hydra
     allowed = [str(one) for one in config.get("allow_targets") or []]
     for key, value in _walk(_plain(settings.get("callbacks")), "hydra.callbacks"):
@@ -91,9 +97,23 @@ def check_parts(config: DictConfig) -> None:
     for part in ("job_logging", "hydra_logging"):
         for key, value in _walk(_plain(settings.get(part)), f"hydra.{part}"):
             _check_logs(key, value, allowed)
+    for key in _TYPED:
+        value = OmegaConf.select(settings, key)
+        written = any(word.lstrip("+").startswith((f"hydra.{key}=", f"hydra.{key}.")) for word in words)
+        if value and not written and not (key == "searchpath" and _folders_only(value, words)):
+            raise ConfigError(
+                f"hydra.{key}: found {value} in a config file; expected it on the command line, since it may run "
+                f"anything. Type: 'hydra.{key}=…'"
+            )
     places = (settings.run.dir, settings.sweep.dir, settings.job.get("name"))
     if any("://" in str(place) for place in places):
         raise ConfigError(f"hydra: found {', '.join(map(str, places))}; expected folders and a name without ://")
+
+
+def _folders_only(value: Any, words: Sequence[str]) -> bool:
+    """Return whether a search path is that of the folders behind ``--config-dir``, which callers put there."""
+    given = {f"file://{folder.resolve()}" for folder in _folders(list(words))}
+    return all(str(one) in given for one in value)
 
 
 def _check_plugin(key: str, value: Any, allowed: Sequence[str], own: str) -> None:

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from rerankers._base.errors import ConfigError
 
 _ENVIRONMENT = re.compile(r"\$\{\s*oc\.env\s*:\s*([^,}]*)")
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|\$\{", re.IGNORECASE)
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|_PWD|CREDENTIAL|AUTH(?!OR)|AUTHORI[SZ]|\$\{", re.IGNORECASE)
 
 
 def refuse_secrets(config: DictConfig) -> None:
@@ -20,17 +20,18 @@ def refuse_secrets(config: DictConfig) -> None:
     Parameters
     ----------
     config
-        composed, not resolved; its part ``hydra`` is not looked at.
+        composed, not resolved; its part ``hydra`` is looked at too, since names of jobs and folders are written.
 
     Raises
     ------
     ConfigError
-        naming the option and the variable. Names are told apart by their words (KEY, TOKEN, SECRET, PASSWORD,
-        CREDENTIAL, AUTH); a name that is itself looked up is refused too.
+        naming the option and the variable. Names are told apart by their words (KEY, TOKEN, SECRET, PASS,
+        CREDENTIAL, AUTH and the like); a name that is itself looked up is refused too.
     """
     plain = OmegaConf.to_container(config, resolve=False)
-    for key, text in _texts(plain, ""):
-        if key.partition(".")[0] == "hydra":
+    # What Hydra notes of the words is named last: they are among the options too.
+    for key, text in sorted(_texts(plain, ""), key=lambda pair: pair[0].startswith("hydra.")):
+        if key.startswith("hydra.overrides."):
             continue
         for name in _ENVIRONMENT.findall(text):
             if _SECRET.search(name):

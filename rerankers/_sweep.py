@@ -69,7 +69,7 @@ def run_sweep(command: str, words: list[str], task: Task) -> int | None:
         resumes(point.config, sweep=True)
         objectives(point.config)
     flags = tuple(word for word in words if not _is_override(word) and not is_multirun([word]))
-    sweep = Sweep(command, folder, task, flags, grid.swept, os.getpid())
+    sweep = Sweep(command, folder, task, flags, tuple(words), grid.swept, os.getpid())
     with sweep_lock(folder.absolute()):
         sweep_states.clear(folder)
         try:

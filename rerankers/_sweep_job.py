@@ -17,6 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from rerankers._base.errors import FairRerankersError
 from rerankers._hydra import Call
 from rerankers._secret_values import refuse_secrets
+from rerankers._targets import named_by
 from rerankers.stages import sweep_states
 from rerankers.stages.sweep_point import Point, perform
 from rerankers.stages.sweep_record import Made
@@ -42,6 +43,8 @@ class Sweep:
         the command's work.
     flags
         Hydra's flags with their values, which belong to what repeats a point.
+    typed
+        the words of the sweep, which say what its points may use.
     swept
         the keys that are swept.
     process
@@ -52,11 +55,16 @@ class Sweep:
     folder: Path
     task: Task
     flags: tuple[str, ...]
+    typed: tuple[str, ...]
     swept: tuple[str, ...]
     process: int
 
     def planned(self, name: str) -> None:
         """Run a point that was planned; what goes wrong with it is noted, so that the launcher goes on."""
+        with named_by(self.typed):
+            self._planned(name)
+
+    def _planned(self, name: str) -> None:
         self._alone()
         plan = json.loads((self.folder / sweep_states.FOLDER / "plan" / f"{name}.json").read_text(encoding="utf-8"))
         made = None if plan["made"] is None else Made(plan["made"]["point"], plan["made"]["inputs"])
@@ -74,6 +82,10 @@ class Sweep:
         FairRerankersError
             after it has been noted: sweepers have to know of failures.
         """
+        with named_by(self.typed):
+            return self._chosen(config)
+
+    def _chosen(self, config: DictConfig) -> float | list[float] | None:
         self._alone()
         settings = HydraConfig.get()
         refuse_secrets(config)

@@ -87,7 +87,7 @@ def composing(command: str, words: Sequence[str]) -> Iterator[Compose]:
                 key = tuple(overrides)
                 if key not in known:
                     composed = hydra.compose(name, overrides=[*key, *more], return_hydra_config=True)
-                    check_parts(composed)
+                    check_parts(composed, words)
                     known[key] = composed
                 return known[key]
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -13,9 +16,37 @@ from rerankers._base.errors import ConfigError
 
 OURS = "rerankers"
 
+NAMED: ContextVar[frozenset[str] | None] = ContextVar("NAMED", default=None)
+"""The packages that the person who started the command named with ``allow_targets``; None where no command runs, and
+code of the person's own says what is allowed."""
+_NAMES = re.compile(r"[\w.]+")
+
+
+@contextmanager
+def named_by(words: Iterable[str]) -> Iterator[None]:
+    """Let the words of a command line decide which packages may be allowed while it runs.
+
+    A config file, or the config of a folder of results, may come from anywhere: what it says of ``allow_targets``
+    holds for packages that are named in these words too, and for no others.
+    """
+    pairs = (word.lstrip("+").partition("=") for word in words)
+    held = NAMED.set(
+        frozenset(name for key, _, value in pairs if key == "allow_targets" for name in _NAMES.findall(value))
+    )
+    try:
+        yield
+    finally:
+        NAMED.reset(held)
+
+
+def unnamed(names: Sequence[str]) -> list[str]:
+    """Return the packages of an ``allow_targets`` that nobody has named."""
+    known = NAMED.get()
+    return [] if known is None else [name for name in names if not _within(name, tuple(known))]
+
 
 def allowed_packages(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the packages that classes may come from, ours first.
+    """Return the packages that classes may come from, ours first; those that nobody has named are left out.
 
     Raises
     ------
@@ -29,7 +60,8 @@ def allowed_packages(names: Sequence[str]) -> tuple[str, ...]:
             raise ConfigError(
                 f"allow_targets: found {name!r}, which comes with Python; expected a package of yours, of another name"
             )
-    return (OURS, *names)
+    beyond = unnamed(names)
+    return (OURS, *(name for name in names if name not in beyond))
 
 
 def locate(target: str, allowed: Sequence[str], where: str) -> type[Any]:
@@ -54,7 +86,7 @@ def locate(target: str, allowed: Sequence[str], where: str) -> type[Any]:
     key = f"{where}._target_"
     module_name, _, class_name = target.rpartition(".")
     if not _is_path(target) or not _within(module_name, packages):
-        raise ConfigError(_outside(key, target, packages))
+        raise ConfigError(_outside(key, target, packages, unnamed(allowed)))
     try:
         kind = getattr(importlib.import_module(module_name), class_name)
     except (Exception, SystemExit) as error:  # a package of the user's own may fail in any way while it is imported
@@ -91,7 +123,12 @@ def _defined(kind: type[Any], packages: Sequence[str]) -> bool:
     return found is kind
 
 
-def _outside(key: str, target: str, packages: Sequence[str]) -> str:
+def _outside(key: str, target: str, packages: Sequence[str], beyond: Sequence[str] = ()) -> str:
+    if _is_path(target) and _within(target, beyond):
+        return (
+            f"{key}: found {target!r}, whose package a config file allows; expected you to allow it, since a class may "
+            f"do anything. Type: allow_targets=[{target.partition('.')[0]}]"
+        )
     text = f"{key}: found {target!r}; expected a class of the packages {', '.join(packages)}, as package.module.Class"
     root = target.partition(".")[0]
     if not _is_path(target) or "." not in target or root in sys.stdlib_module_names or _within(target, packages):

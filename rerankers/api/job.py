@@ -17,6 +17,7 @@ from rerankers._base.files import unwritable
 from rerankers._base.logs import job_log
 from rerankers._compose import compose_call
 from rerankers._faults import own_faults
+from rerankers._targets import named_by
 from rerankers.api.held import holding
 from rerankers.api.keeper import Keeper
 from rerankers.api.parts import BESIDE, Parts, parts_of
@@ -137,12 +138,13 @@ def _performed(
     home = str(place) if keeper is None else keeper.name
     parts = parts_of(command, overrides, options, Path(home) / INPUTS)
     words = [*parts.words, *([] if place is None else [f"output={place}"])]
-    call = compose_call(command, STAGES[command].written(words), [] if config_dir is None else [Path(config_dir)])
-    call = _with_objects(call, parts)
-    repeated = shlex.join(["fair-rerank", command, *_words(call, parts)])
-    with holding(parts.held), kept(verbose) as said:
-        # In a context of its own, so that what stages note for their job does not outlast it.
-        returned = copy_context().run(_start, command, call, parts, extra)
+    with named_by(words):
+        call = compose_call(command, STAGES[command].written(words), [] if config_dir is None else [Path(config_dir)])
+        call = _with_objects(call, parts)
+        repeated = shlex.join(["fair-rerank", command, *_words(call, parts)])
+        with holding(parts.held), kept(verbose) as said:
+            # In a context of its own, so that what stages note for their job does not outlast it.
+            returned = copy_context().run(_start, command, call, parts, extra)
     folder = Path(str(call.config["output"])) if command in FOLDERS else None
     return Done(command, folder, call.config, said, returned, repeated, keeper)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError
+from rerankers._targets import allowed_packages
 from rerankers.features.base import Columns
 from rerankers.features.values import finite
 
@@ -59,6 +60,7 @@ def find_function(target: str, allowed: Sequence[str]) -> Callable[..., Any]:
     ConfigError
         when its package is not among ``allowed``, or there is no such function.
     """
+    allowed = allowed_packages(allowed)[1:]
     module, _, name = target.partition(":") if ":" in target else target.rpartition(".")
     if not _inside(module, allowed) or not name.isidentifier():
         raise ConfigError(

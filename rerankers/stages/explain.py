@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rerankers.stages.explain_sides import Side
 
 JSON_FILE, PAGE = "explain.json", "side_by_side.html"
-KEYS = frozenset(("results", "query", "docno", "qrels", "groups", "browsing", "universe", "output"))
+KEYS = frozenset(("results", "query", "docno", "qrels", "groups", "browsing", "universe", "output", "allow_targets"))
 LONGEST = 200  # letters of a title
 TITLE = "title"
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 KEYS = (
     "results", "measures", "anchors", "power", "alpha", "differences", "correlation", "precision", "draws", "mix",
-    "output",
+    "output", "allow_targets",
 )  # fmt: skip
 
 

@@ -59,3 +59,26 @@ def test_other_variables_may_be_named(tmp_path: Path, capsys: pytest.CaptureFixt
     words = ["run", "retriever=run_file", "retriever.run='${oc.env:PLACE_OF_DATA}'", f"output={tmp_path / 'out'}"]
     assert main(words) == 3  # no such file
     assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["DB_PASS", "MY_PASSPHRASE", "PG_PWD", "AUTH", "AUTHORIZATION", "HF_TOKEN", "my_secret"]
+)
+def test_words_for_keys_are_known(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, KEY)
+    for key in ("predicted", "hydra.job.name"):
+        assert main(["run", f"{key}='${{oc.env:{name}}}'", f"output={tmp_path / 'out'}"]) == 2
+        assert f"{key}: found a value taken from the environment variable {name}" in capsys.readouterr().err
+    assert nowhere(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["AUTHORS_FILE", "PWD"])
+def test_other_words_are_no_keys(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, str(tmp_path / "none"))
+    words = ["run", "retriever=run_file", f"retriever.run='${{oc.env:{name}}}'", f"output={tmp_path / 'out'}"]
+    assert main(words) in (1, 3)  # no such file, or no file
+    assert "environment variable" not in capsys.readouterr().err
