@@ -96,12 +96,13 @@ def check_rank(name: str, value: int | None, optional: bool = True) -> None:
 
 
 def position_array(name: str, weights: ArrayLike) -> NDArray[np.float64]:
-    """Return weights of ranks as float64 (K,), K at least 1; `ConfigError` unless finite, >= 0, not increasing."""
+    """Return weights of ranks as float64 (K,), K at least 1; `ConfigError` unless in [0, 1e150) and not increasing."""
     array = np.array(float_array(name, weights))
     if array.ndim != 1 or not len(array):
         raise ConfigError(f"{name}: found an array of shape {array.shape}; expected one weight a rank, at least one")
-    if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise ConfigError(f"{name}: found {array[~np.isfinite(array) | (array < 0)][0]}; expected finite weights >= 0")
+    wrong = ~((array >= 0) & (array < LARGEST))
+    if np.any(wrong):
+        raise ConfigError(f"{name}: found {array[wrong][0]}; expected finite weights >= 0, below {LARGEST:g}")
     rising = np.flatnonzero(np.diff(array) > 0)
     if len(rising):
         at = int(rising[0])
@@ -150,12 +151,12 @@ def bounded_array(name: str, values: ArrayLike, size: int) -> NDArray[np.float64
     return array
 
 
-def check_bounded(name: str, array: NDArray[np.float64]) -> None:
-    """Raise `InputError` unless all numbers are finite and below `LARGEST` in size, so that products are finite."""
-    wrong = np.flatnonzero(~(np.abs(array) < LARGEST))
+def check_bounded(name: str, array: NDArray[np.float64], most: float = LARGEST) -> None:
+    """Raise `InputError` unless all numbers are finite and below ``most`` in size, so that products are finite."""
+    wrong = np.flatnonzero(~(np.abs(array) < most))
     if len(wrong):
         found = f"{array.ravel()[wrong[0]]} at {wrong[0]}"
-        raise InputError.one(name, found, f"finite numbers below {LARGEST:g} in size")
+        raise InputError.one(name, found, f"finite numbers below {most:g} in size")
 
 
 def logit_array(values: ArrayLike, name: str = "scores") -> NDArray[np.float64]:

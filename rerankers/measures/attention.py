@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
+from rerankers.exposure.checks import check_bounded
 from rerankers.measures.browse import PARAMETERS, browsing_of
 from rerankers.measures.definition import Definition
+from rerankers.measures.scaling import near_one
 from rerankers.measures.scores import Scores
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def iaa(attention: ArrayLike, relevance: ArrayLike, form: str = "published") -> 
     Raises
     ------
     InputError
-        for other shapes, and values that are negative or not finite.
+        for other shapes, and values that are negative or not finite; as ``fairranktune`` also for those beyond 1e150.
     ConfigError
         for another form.
     """
@@ -50,7 +52,10 @@ def iaa(attention: ArrayLike, relevance: ArrayLike, form: str = "published") -> 
         if not np.all(np.isfinite(value)) or np.any(value < 0):
             raise InputError.one(name, "values that are negative or not finite", "finite numbers of at least 0")
     if form == "fairranktune":
+        check_bounded("attention", a[0])
+        check_bounded("relevance", r[0])
         return float(np.abs(a[0] - r[0]).sum())
+    a, r = (near_one(value, axis=1) for value in (a, r))
     a, r = (value / np.where(value.sum(1) > 0, value.sum(1), 1.0)[:, np.newaxis] for value in (a, r))
     return float(np.abs(a.sum(axis=0) - r.sum(axis=0)).sum())
 

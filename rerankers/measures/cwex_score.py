@@ -16,6 +16,7 @@ import numpy as np
 from rerankers._base.errors import InputError
 from rerankers.measures import cwex_bounds
 from rerankers.measures.presence_lists import Groups, check_share, depth, log_weights, masses, signed_gap
+from rerankers.measures.scaling import near_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,7 +135,7 @@ def cwex_of_draws(
         )
     total = np.zeros(len(kinds.names) + 2)
     values, counted = 0.0, 0.0
-    for one, weight in zip(rankings, often.tolist(), strict=True):
+    for one, weight in zip(rankings, near_one(often).tolist(), strict=True):
         codes = kinds.code(one)
         n = depth(k, len(codes))
         mass = masses(codes[:n], log_weights(n), len(kinds.names))

@@ -80,10 +80,13 @@ def gfr(
     """
     choose("decay", decay, DECAYS)
     _check_patience(patience)
-    grade = np.maximum(np.asarray(grades, dtype=np.float64), 0.0)
+    grade = np.asarray(grades, dtype=np.float64)
     if grade.ndim != 1 or not np.all(np.isfinite(grade)):
         raise InputError.one("grades", f"shape {grade.shape}", "a finite grade for every ranked document")
+    grade = np.maximum(grade, 0.0)
     highest = max(1.0, float(grade.max(initial=0.0))) if max_grade is None else float(max_grade)
+    if not np.isfinite(highest):
+        raise InputError.one("max_grade", str(max_grade), "a finite number")
     if highest < grade.max(initial=0.0):
         raise InputError.one("grades", f"the grade {grade.max():g}", f"at most max_grade = {highest:g}")
     several = isinstance(divergence, list | tuple)

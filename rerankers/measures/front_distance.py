@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import ConfigError, InputError
+from rerankers.exposure.checks import LARGEST, check_bounded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -40,13 +41,13 @@ def pareto_distance(
     alpha
         0 (the fairest end) to 1 (the most useful end); None for the nearest point.
     scaled
-        whether both axes are divided by the front's extent in them (1 where that is 0), so that the distance does not
-        depend on units.
+        whether both axes are divided by the front's extent in them (1 where that is 0, or below 1e-150), so that the
+        distance does not depend on units.
 
     Raises
     ------
     InputError
-        for shapes that do not fit and values that are not finite.
+        for shapes that do not fit and values that are not finite numbers below 1e150 in size.
     ConfigError
         for an alpha outside 0 to 1.
     """
@@ -56,12 +57,11 @@ def pareto_distance(
     front = front_points(front_utility, front_loss)
     if scaled:
         extent = np.ptp(front, axis=0)
-        unit = np.where(extent > 0, extent, 1.0)
+        unit = np.where(extent > 1.0 / LARGEST, extent, 1.0)
         points, front = points / unit, front / unit
     if alpha is None:
         return _nearest(points, front)
-    apart: Floats = np.sqrt(((points - _at(front, alpha)) ** 2).sum(axis=1))
-    return apart
+    return _length(points - _at(front, alpha))
 
 
 def front_points(utility: ArrayLike, loss: ArrayLike) -> Floats:
@@ -79,23 +79,32 @@ def _at(front: Floats, alpha: float) -> Floats:
     if len(front) == 1:
         only: Floats = front[0]
         return only
-    length = np.concatenate([[0.0], np.cumsum(np.sqrt((np.diff(front, axis=0) ** 2).sum(axis=1)))])
+    length = np.concatenate([[0.0], np.cumsum(_length(np.diff(front, axis=0)))])
     return np.array([np.interp(alpha * length[-1], length, front[:, axis]) for axis in (0, 1)])
 
 
 def _nearest(points: Floats, front: Floats) -> Floats:
     if len(front) == 1:
-        single: Floats = np.sqrt(((points - front[0]) ** 2).sum(axis=1))
-        return single
+        return _length(points - front[0])
     start, step = front[:-1], np.diff(front, axis=0)
-    along = ((points[:, np.newaxis] - start) * step).sum(axis=2) / (step**2).sum(axis=1)
-    foot = start + np.clip(along, 0.0, 1.0)[:, :, np.newaxis] * step
-    nearest: Floats = np.sqrt(((points[:, np.newaxis] - foot) ** 2).sum(axis=2)).min(axis=1)
+    long = _length(step)
+    toward = step / long[:, np.newaxis]  # of length 1, since the square of a length may be too small for a number
+    along = ((points[:, np.newaxis] - start) * toward).sum(axis=2)
+    foot = start + np.clip(along, 0.0, long)[:, :, np.newaxis] * toward
+    nearest: Floats = _length(points[:, np.newaxis] - foot).min(axis=1)
     return nearest
+
+
+def _length(steps: Floats) -> Floats:
+    """Return the lengths of vectors (…, 2), which neither overflow nor vanish where their squares do."""
+    long: Floats = np.hypot(steps[..., 0], steps[..., 1])
+    return long
 
 
 def _points(name: str, utility: ArrayLike, loss: ArrayLike) -> Floats:
     x, y = np.atleast_1d(np.asarray(utility, np.float64)), np.atleast_1d(np.asarray(loss, np.float64))
     if x.ndim != 1 or x.shape != y.shape or not len(x) or not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
         raise InputError.one(name, f"shapes {x.shape} and {y.shape}", "a finite utility and loss of every point")
-    return np.stack([x, y], axis=1)
+    points = np.stack([x, y], axis=1)
+    check_bounded(name, points)
+    return points

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure.checks import check_bounded
 from rerankers.measures.browse import PARAMETERS, browsing_of
 from rerankers.measures.decomposition import decompose
 from rerankers.measures.definition import Definition, Parameter
@@ -69,7 +70,7 @@ def jme(
     Raises
     ------
     InputError
-        for shapes that do not fit, values that are not finite, and negative weights.
+        for shapes that do not fit, values that are not finite numbers below 1e150 in size, and negative weights.
     """
     exposure, due = _table("system", system), _table("target", target)
     if due.shape != exposure.shape:
@@ -78,10 +79,8 @@ def jme(
     if not counts.any():
         raise InputError.one("mask", "no pair of a user and an item", "at least one")
     base = _base(collection, due, counts)
-    users, items = np.eye(len(exposure)), np.eye(exposure.shape[1])
-    everybody = np.ones((1, len(exposure)))
-    by_user = {"I": users, "A": everybody}
-    by_item = {"I": items}
+    by_user: dict[str, Floats | None] = {"I": None, "A": np.ones((1, len(exposure)))}
+    by_item: dict[str, Floats | None] = {"I": None}
     if user_groups is not None:
         by_user["G"] = _weights("user_groups", user_groups, (None, len(exposure)))
     if item_groups is not None:
@@ -91,16 +90,22 @@ def jme(
     for name in ("II", "IG", "GI", "GG", "AI", "AG"):
         if name[0] in by_user and name[1] in by_item:
             rows, columns = by_user[name[0]], by_item[name[1]]
-            size = rows @ counts @ columns.T
+            size = _by_cell(rows, counts, columns)
             number = float(counts.sum()) if name == "II" else float(size.size)
             size = np.where(size > 0, size, 1.0)
-            got, aim = rows @ apart @ columns.T / size, rows @ wanted @ columns.T / size
+            got, aim = _by_cell(rows, apart, columns) / size, _by_cell(rows, wanted, columns) / size
             found[name] = Parts(
                 float(np.sum((got - aim) ** 2) / number),
                 float(np.sum(got**2) / number),
                 float(2.0 * np.sum(got * aim) / number),
             )
     return found
+
+
+def _by_cell(rows: Floats | None, table: Floats, columns: Floats | None) -> Floats:
+    """Return sums of a table (U, I) by weights (R, U) of users and (C, I) of items, None for each by itself."""
+    summed = table if rows is None else rows @ table
+    return summed if columns is None else summed @ columns.T
 
 
 def _base(collection: ArrayLike | None, due: Floats, counts: Floats) -> Floats:
@@ -111,6 +116,7 @@ def _base(collection: ArrayLike | None, due: Floats, counts: Floats) -> Floats:
     base = np.asarray(collection, dtype=np.float64)
     if base.ndim not in (0, 2) or (base.ndim == 2 and base.shape != due.shape) or not np.all(np.isfinite(base)):
         raise InputError.one("collection", f"shape {base.shape}", f"a finite number, or the shape {due.shape}")
+    check_bounded("collection", base)
     return np.broadcast_to(base, due.shape)
 
 
@@ -118,6 +124,7 @@ def _table(name: str, values: ArrayLike) -> Floats:
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not table.size or not np.all(np.isfinite(table)):
         raise InputError.one(name, f"shape {table.shape}", "finite numbers, (users, items)")
+    check_bounded(name, table)
     return table
 
 

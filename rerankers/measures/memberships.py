@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure.checks import check_bounded
+from rerankers.measures.scaling import near_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +36,8 @@ def memberships(groups: Any, target: Any = None, name: str = "groups") -> tuple[
     Raises
     ------
     InputError
-        for an empty ranking, other shapes, labels that are NaN or lists, and weights that are negative or not finite.
+        for an empty ranking, other shapes, labels that are NaN or lists, and weights that are negative, not finite or
+        beyond 1e150.
     """
     table = np.asarray(groups, dtype=object) if isinstance(groups, Sequence) else np.asarray(groups)
     if table.ndim == 0 or not len(table):
@@ -76,8 +79,9 @@ def target_vector(target: Any, names: Sequence[Any], name: str = "target") -> Fl
         raise InputError.one(name, repr(target)[:60], "numbers, a share for every group") from error
     if vector.shape != (len(names),):
         raise InputError.one(name, f"shape {vector.shape}", f"({len(names)},), a share for every group")
-    if not np.all(np.isfinite(vector)) or np.any(vector < 0) or vector.sum() <= 0:
+    if not np.all(np.isfinite(vector)) or np.any(vector < 0) or not np.any(vector > 0):
         raise InputError.one(name, f"{vector.tolist()}", "finite shares of at least 0 with a positive sum")
+    vector = near_one(vector)
     divided: Floats = vector / vector.sum()
     return divided
 
@@ -89,4 +93,5 @@ def _weights(table: NDArray[Any], name: str) -> Floats:
         raise InputError.one(name, "weights that are no numbers", "numbers of at least 0") from error
     if not np.all(np.isfinite(weight)) or np.any(weight < 0):
         raise InputError.one(name, "weights that are negative or not finite", "finite numbers of at least 0")
+    check_bounded(name, weight)
     return weight

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure.checks import check_bounded
 from rerankers.exposure.rows import row_sums
 from rerankers.values import GroupAlignment
 
@@ -125,12 +126,13 @@ def group_exposure_placebo(difference: ArrayLike, groups: Sequence[Any] | NDArra
     Raises
     ------
     InputError
-        for shapes that do not fit or values that are not finite.
+        for shapes that do not fit, values that are not finite, and products of a difference and a weight beyond 1e150.
     """
     gap = np.asarray(difference, dtype=np.float64)
     if gap.ndim != 1 or not np.all(np.isfinite(gap)):
         raise InputError.one("difference", f"shape {gap.shape}", "a vector of finite numbers")
     alignment = _alignment(groups, len(gap))
+    check_bounded("difference", gap * max(1.0, float(alignment.weight.max(initial=0.0))))
     indptr = np.array([0, len(gap)], dtype=np.int64)
     return float(Bilinear.of(alignment, indptr, np.arange(len(gap)), gap).placebo()[0])
 
@@ -138,13 +140,17 @@ def group_exposure_placebo(difference: ArrayLike, groups: Sequence[Any] | NDArra
 def _alignment(groups: Sequence[Any] | NDArray[Any], n: int) -> GroupAlignment:
     labels = list(groups)
     whole = all(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) for row in labels)
-    matrix = _matrix(labels) if labels and whole else _one_hot(labels)
-    if len(matrix) != n:
-        raise InputError.one("groups", f"{len(matrix)} documents", f"one label or row for each of {n}")
-    doc, group = np.nonzero(matrix)
-    names = tuple(str(number) for number in range(matrix.shape[1]))
-    made = GroupAlignment.of_entries("group", names, doc, group, matrix[doc, group], n, "value")
-    return made.resolve("drop")
+    if len(labels) != n:
+        raise InputError.one("groups", f"{len(labels)} documents", f"one label or row for each of {n}")
+    if labels and whole:
+        matrix = _matrix(labels)
+        doc, group = np.nonzero(matrix)
+        weight, size = matrix[doc, group], matrix.shape[1]
+    else:
+        group = _codes(labels)
+        doc, weight, size = np.arange(n), np.ones(n), int(group.max(initial=-1)) + 1
+    names = tuple(str(number) for number in range(size))
+    return GroupAlignment.of_entries("group", names, doc, group, weight, n, "value").resolve("drop")
 
 
 def _matrix(rows: Sequence[Any]) -> NDArray[np.float64]:
@@ -156,16 +162,16 @@ def _matrix(rows: Sequence[Any]) -> NDArray[np.float64]:
         raise InputError.one("groups", "rows of different lengths or of text", "labels, or a matrix of numbers (n, G)")
     if not np.all(np.isfinite(matrix)) or np.any(matrix < 0):
         raise InputError.one("groups", "a weight that is negative or not finite", "finite numbers of at least 0")
+    check_bounded("groups", matrix)
     return matrix
 
 
-def _one_hot(labels: Sequence[Any]) -> NDArray[np.float64]:
+def _codes(labels: Sequence[Any]) -> NDArray[np.int64]:
+    """Return 0 for the first label, 1 for the next one that differs, …: int64 (n,)."""
     try:
         code = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
         raise InputError.one("groups", "labels that are no single values", "labels, or a matrix (n, G)") from None
     if any(label != label for label in code):
         raise InputError.one("groups", "the label NaN", "None for documents of unknown group")
-    hot = np.zeros((len(labels), len(code)))
-    hot[np.arange(len(labels)), [code[label] for label in labels]] = 1.0
-    return hot
+    return np.array([code[label] for label in labels], dtype=np.int64)

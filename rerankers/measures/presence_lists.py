@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure.checks import check_bounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,8 +132,7 @@ def signed_gap(shares: Mapping[str, float]) -> float:
 
 
 def finite(name: str, values: Iterable[float]) -> Floats:
-    """Return finite numbers as float64 (n,); InputError for others."""
+    """Return finite numbers as float64 (n,); InputError for others, and for those beyond 1e150 in size."""
     vector = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
-    if not np.all(np.isfinite(vector)):
-        raise InputError.one(name, str(vector[~np.isfinite(vector)][0]), "finite numbers")
+    check_bounded(name, vector)
     return vector

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
+from rerankers.measures.scaling import near_one
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -55,7 +56,8 @@ def awrf(weights: ArrayLike, alignment: ArrayLike, target: ArrayLike, scale: str
         expected = f"({len(weight)}, {len(aim)}), documents by groups"
         raise InputError.one("alignment", f"shape {matrix.shape}", expected)
     _nonnegative("alignment", matrix)
-    return fairness_of(js_of_shares(shares("weights @ alignment", weight @ matrix), shares("target", aim)), scale)
+    given = near_one(weight) @ near_one(matrix)
+    return fairness_of(js_of_shares(shares("weights @ alignment", given), shares("target", aim)), scale)
 
 
 def js_divergence(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:

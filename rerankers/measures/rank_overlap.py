@@ -94,7 +94,7 @@ def _of_codes(a: NDArray[np.int64], b: NDArray[np.int64], p: float, kind: str) -
 
 def _inside(value: float) -> float:
     """Return a value that rounding may have carried out of 0 to 1."""
-    return min(max(value, 0.0), 1.0)
+    return min(max(float(value), 0.0), 1.0)
 
 
 def check_persistence(p: float) -> None:
@@ -182,7 +182,7 @@ class _Overlap:
         from rerankers.measures.rank_overlap_loops import unseen
 
         left = unseen(float(p), len(self.overlap))
-        return self._sum(self.overlap, p) + (1.0 - p) / p * float(self.overlap[-1]) * left
+        return self._sum(self.overlap, p) + (1.0 - p) * float(self.overlap[-1]) * left
 
     def most(self, p: float) -> float:
         """Return the overlap if all is shared that can be."""
@@ -193,12 +193,12 @@ class _Overlap:
         shared = float(self.overlap[-1])
         until = round(size + self.short - shared)
         depth = np.arange(size + 1, until + 1)
-        tail = float(np.sum((2 * depth - size - self.short + shared) / depth * float(p) ** depth))
-        return self._sum(overlap, p) + (1.0 - p) / p * tail + float(p) ** until
+        tail = float(np.sum((2 * depth - size - self.short + shared) / depth * float(p) ** (depth - 1.0)))
+        return self._sum(overlap, p) + (1.0 - p) * tail + float(p) ** until
 
     def _sum(self, overlap: NDArray[np.float64], p: float) -> float:
-        return (1.0 - p) / p * float(np.sum(overlap / self.scale * self._powers(p)))
+        return (1.0 - float(p)) * float(np.sum(overlap / self.scale * self._powers(p)))
 
     def _powers(self, p: float) -> NDArray[np.float64]:
-        powers: NDArray[np.float64] = np.power(float(p), np.arange(1, len(self.overlap) + 1, dtype=np.float64))
+        powers: NDArray[np.float64] = np.power(float(p), np.arange(len(self.overlap), dtype=np.float64))
         return powers

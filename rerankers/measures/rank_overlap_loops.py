@@ -79,13 +79,13 @@ def of_places(place: Ints, size: int, p: float, kind: int) -> float:
     shared = early = 0
     for d in range(1, n + 1):
         shared += common[d]
-        total += shared / d * power[d]
+        total += shared / d * power[d - 1]
         if d == s:
             early = shared
-    front = (1.0 - p) / p
+    front = 1.0 - p  # (1 - p) / p \sum_d A_d p^d without a division by p, which may be tiny
     if kind == 0:
         for d in range(s + 1, n + 1):
-            total += early / s * (d - s) / d * power[d]
+            total += early / s * (d - s) / d * power[d - 1]
         value: float = front * total + ((shared - early) / n + early / s) * power[n]
     elif kind == 1:
         value = front * (total + shared * unseen(p, n))
@@ -95,33 +95,33 @@ def of_places(place: Ints, size: int, p: float, kind: int) -> float:
         for d in range(1, n + 1):
             lone += alone[d - 1]
             if d > s:
-                total += min(d - s, lone) / d * power[d]
+                total += min(d - s, lone) / d * power[d - 1]
         until = n + s - shared
         more = _powers(p, until - n)
         for d in range(n + 1, until + 1):
-            total += (2 * d - n - s + shared) / d * (power[n] * more[d - n])
+            total += (2 * d - n - s + shared) / d * (power[n] * more[d - n - 1])
         value = front * total + power[n] * more[until - n]
     return value
 
 
 @compiled
 def unseen(p: float, n: int) -> float:
-    """Return the sum of p^d / d over all depths d behind n, -log(1 - p) less its first n terms.
+    """Return the sum of p^(d - 1) / d over all depths d behind n, -log(1 - p) / p less its first n terms.
 
     The difference loses all that it has where little is left. There the terms behind n are added up, which are few
     since p is not close to 1 for so many ranks.
     """
     left = 0.0
     if (1.0 - p) * n > 1.0 or p < 0.9:
-        d, power = n + 1, p ** float(n + 1)
-        while power > 1e-17 * left * d * (1.0 - p):  # all terms from d on are below p^d / d / (1 - p)
+        d, power = n + 1, p ** float(n)
+        while power > 1e-17 * left * d * (1.0 - p):  # all terms from d on are below p^(d - 1) / d / (1 - p)
             left += power / d
             d += 1
-            power = p ** float(d) if d % _BLOCK == 0 else power * p
+            power = p ** float(d - 1) if d % _BLOCK == 0 else power * p
         return left
     for d in range(n, 0, -1):
-        left += p ** float(d) / d
-    value: float = -np.log1p(-p) - left
+        left += p ** float(d - 1) / d
+    value: float = -np.log1p(-p) / p - left
     return value
 
 

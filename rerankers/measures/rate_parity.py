@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rerankers._base.errors import InputError, choose
+from rerankers.exposure.checks import check_bounded
 from rerankers.measures.browse import PARAMETERS as BROWSING
 from rerankers.measures.browse import browsing_of
 from rerankers.measures.definition import Parameter
@@ -61,7 +62,8 @@ def group_rates(amounts: ArrayLike, groups: object, per: str | ArrayLike = "memb
     Raises
     ------
     InputError
-        for shapes that do not fit, and values that are not finite.
+        for shapes that do not fit, values that are not finite numbers below 1e150 in size, and sizes or relevances too
+        small to divide by.
     """
     weight, names = memberships(groups)
     values = _column(amounts, len(weight), "amounts")
@@ -70,7 +72,12 @@ def group_rates(amounts: ArrayLike, groups: object, per: str | ArrayLike = "memb
         size = weight.sum(axis=0) if per == "member" else np.ones(len(names))
     else:
         size = _column(per, len(weight), "per") @ weight
-    return rates(values @ weight, size), names
+    with np.errstate(over="ignore"):
+        rate = rates(values @ weight, size)
+    if np.any(np.isinf(rate)):
+        at = int(np.argmax(np.isinf(rate)))
+        raise InputError.one("per", f"{size[at]} for the group {names[at]}", "0, or enough to divide by")
+    return rate, names
 
 
 def rates(total: Floats, size: Floats) -> Floats:
@@ -85,7 +92,7 @@ def unequal(rate: ArrayLike, how: str = "min_max") -> float:
     Parameters
     ----------
     rate
-        (G,), at least 0.
+        (G,), at least 0 and below 1e150.
     how
         ``min_max``, ``max_min``, ``difference``, ``max_deviation``, ``mean_deviation``, ``variance``, ``l2``. Ratios
         of rates that are all 0 are 1; ``max_min`` is infinite where only the smallest is 0.
@@ -93,12 +100,13 @@ def unequal(rate: ArrayLike, how: str = "min_max") -> float:
     Raises
     ------
     InputError
-        when fewer than two groups have a rate, or one is negative.
+        when fewer than two groups have a rate, or one is negative or too large.
     """
     choose("how", how, WAYS)
     values = np.asarray(rate, dtype=np.float64)
     if values.ndim != 1 or np.any(values < 0) or np.sum(np.isfinite(values)) < 2:
         raise InputError.one("rate", f"{values.tolist()}", "rates of at least 0 of two groups or more")
+    check_bounded("rate", np.where(np.isnan(values), 0.0, values))
     return float(combined(values[np.newaxis], how)[0])
 
 
@@ -132,6 +140,7 @@ def _column(values: ArrayLike, length: int, name: str) -> Floats:
     vector = np.asarray(values, dtype=np.float64)
     if vector.shape != (length,) or not np.all(np.isfinite(vector)):
         raise InputError.one(name, f"shape {vector.shape}", f"({length},), a finite number a document")
+    check_bounded(name, vector)
     return vector
 
 

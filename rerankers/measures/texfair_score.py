@@ -23,6 +23,7 @@ import numpy as np
 
 from rerankers._base.errors import InputError
 from rerankers.measures.presence_lists import depth
+from rerankers.measures.scaling import near_one
 from rerankers.measures.word_magnitudes import rank_weights, word_sets
 
 if TYPE_CHECKING:
@@ -128,8 +129,9 @@ def target_of(target: Mapping[str, float] | Sequence[float] | None, groups: tupl
             )
         target = [target[group] for group in groups]
     due = np.asarray(target, dtype=np.float64)
-    if due.shape != (len(groups),) or not np.all(np.isfinite(due)) or np.any(due < 0) or not due.sum() > 0:
+    if due.shape != (len(groups),) or not np.all(np.isfinite(due)) or np.any(due < 0) or not np.any(due > 0):
         raise InputError.one("target", str(target), f"{len(groups)} numbers of at least 0 with a positive sum")
+    due = near_one(due)
     shares: Floats = due / due.sum()
     return shares
 

@@ -134,8 +134,8 @@ def arab(magnitudes: Mapping[str, Sequence[float]] | OfDocuments, k: int | None)
     Raises
     ------
     InputError
-        for fewer than two groups, lengths that differ, magnitudes that are not finite, and triples whose first number
-        is not the second minus the third.
+        for fewer than two groups, lengths that differ, magnitudes that are not finite numbers below 1e150, and triples
+        whose first number is not the second minus the third.
     """
     single = not isinstance(magnitudes, Mapping) and len(magnitudes) > 0 and all(map(_is_number, magnitudes))
     names, table = ([""], finite("magnitudes", cast("Any", magnitudes))[np.newaxis]) if single else _table(magnitudes)

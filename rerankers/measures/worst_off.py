@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
+from rerankers.exposure.checks import whole_number
 from rerankers.exposure.rankings import item_exposure
 from rerankers.measures.browse import PARAMETERS, browsing_of
 from rerankers.measures.definition import Definition
@@ -43,13 +44,15 @@ def lexirecall(a: ArrayLike, b: ArrayLike, relevant: int | None = None) -> int:
     Raises
     ------
     InputError
-        for ranks that are repeated or not finite, or more of them than relevant documents.
+        for ranks that are repeated or not finite, more of them than relevant documents, and a number of these that is
+        no whole one.
     """
     ranks = [_ranks(name, value) for name, value in (("a", a), ("b", b))]
-    number = max(map(len, ranks)) if relevant is None else relevant
-    if number < max(map(len, ranks)):
-        raise InputError.one("relevant", str(number), f"at least {max(map(len, ranks))}, as many as are ranked")
-    padded = [np.concatenate([np.full(number - len(one), np.inf), one]) for one in ranks]
+    most = max(map(len, ranks))
+    if relevant is not None and whole_number("relevant", relevant) < most:
+        raise InputError.one("relevant", str(relevant), f"at least {most}, as many as are ranked")
+    # Relevant documents that neither has retrieved tie.
+    padded = [np.concatenate([np.full(most - len(one), np.inf), one]) for one in ranks]
     return _first_difference(-padded[0], -padded[1], 0.0)
 
 
@@ -66,8 +69,10 @@ def leximin(a: ArrayLike, b: ArrayLike, tolerance: float = 1e-12) -> int:
     Raises
     ------
     InputError
-        for shapes that differ and values that are not finite.
+        for shapes that differ, values that are not finite, and a tolerance that is no number of at least 0.
     """
+    if not tolerance >= 0:
+        raise InputError.one("tolerance", str(tolerance), "a number of at least 0")
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape or not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
         raise InputError.one("b", f"shapes {x.shape} and {y.shape}", "two vectors of finite numbers, equally long")

@@ -58,8 +58,8 @@ def test_the_unseen_part_is_exact(p: float, n: int) -> None:
     with localcontext() as context:
         context.prec = 400
         exact = Decimal(p)
-        left = -(1 - exact).ln() - sum(exact**d / d for d in range(1, n + 1))
-        apart = abs(Decimal(unseen(p, n)) - left) * (1 - exact) / exact * n  # the error of the overlap of n items
+        left = -(1 - exact).ln() / exact - sum(exact ** (d - 1) / d for d in range(1, n + 1))
+        apart = abs(Decimal(unseen(p, n)) - left) * (1 - exact) * n  # the error of the overlap of n items
         assert float(apart) < 1e-14
 
 
