@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerankers.exposure.rows import row_sums
+from rerankers.exposure.rows import row_maxima, row_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,5 +86,8 @@ def _standard_error(terms: NDArray[np.float64], query_ptr: NDArray[np.int64]) ->
     count = np.maximum(draws, 1)
     moved = terms - np.repeat(terms[query_ptr[:-1][draws > 0]], draws[draws > 0])
     centred = moved - np.repeat(row_sums(moved, query_ptr) / count, draws)
-    error: NDArray[np.float64] = np.sqrt(row_sums(centred * centred, query_ptr) / (np.maximum(draws - 1, 1) * count))
-    return error
+    # Over a power of two near the largest, which is exact: its square may be beyond all numbers, or below.
+    unit = np.exp2(np.frexp(np.maximum(row_maxima(np.abs(centred), query_ptr), 0.0))[1].astype(np.float64))
+    scaled = centred / np.repeat(unit, draws)
+    error: NDArray[np.float64] = np.sqrt(row_sums(scaled * scaled, query_ptr) / (np.maximum(draws - 1, 1) * count))
+    return error * unit

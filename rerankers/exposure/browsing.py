@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerankers._base.errors import InputError
+from rerankers._base.errors import ConfigError, InputError
 from rerankers.exposure._binding import Browsing, BrowsingModel, Model
 from rerankers.exposure.checks import (
     check_probability,
@@ -33,6 +33,9 @@ __all__ = [
     "TopKSet",
     "TrecDiscount",
 ]
+
+
+_HIGHEST = int(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,8 @@ class ERR(Model):
     def __post_init__(self) -> None:
         check_probability("patience", self.patience)
         check_rank("max_grade", self.max_grade)
+        if self.max_grade is not None and self.max_grade > _HIGHEST:
+            raise ConfigError("max_grade: found a number beyond 1.8e308; expected one that float64 holds")
         check_rank("cutoff", self.cutoff)
 
     @property
@@ -165,7 +170,7 @@ class TrecDiscount(Model):
 
 @dataclass(frozen=True, slots=True)
 class Positions(Model):
-    """Given attention by rank, not increasing and not negative; 0 beyond the last weight."""
+    """Given attention by rank, not increasing, at least 0 and below 1e150; 0 beyond the last weight."""
 
     weights: tuple[float, ...]
     word: ClassVar[str] = "positions"

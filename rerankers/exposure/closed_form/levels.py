@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=np.generic)
 _GAP = 40.0  # nats; e^-40 is 4e-18
+_WHOLE = 2.0**53  # from here on float64 has not every whole number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +59,10 @@ class Levels:
 
 def by_level(indptr: NDArray[np.int64], level: NDArray[np.number]) -> Levels:
     """Cut rows by a level of documents (nnz,), the highest first."""
-    row, order = _descending(indptr, level.astype(np.float64))
+    key = level.astype(np.float64)
+    if level.dtype.kind in "iu" and np.max(np.abs(key), initial=0.0) >= _WHOLE:
+        key = np.unique(level, return_inverse=True)[1].astype(np.float64)
+    row, order = _descending(indptr, key)
     ordered = level[order]
     return _cut(indptr, row, order, ordered[1:] != ordered[:-1])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.checks import shown
+from rerankers.exposure.checks import LARGEST, check_bounded, shown
 from rerankers.exposure.optimal.groups import check_documents, group_matrix, parts_matrix, seen_back, seen_through
 from rerankers.exposure.optimal.permutahedron import document_array
 
@@ -25,7 +25,7 @@ class SquaredLoss:
     Attributes
     ----------
     target
-        float64 (n,), or (G,) with a matrix; need not be attainable.
+        float64 (n,), or (G,) with a matrix, below 1e150 in size; need not be attainable.
     matrix
         float64 (G, n), how much of a document's exposure a group is given; None for the documents themselves.
     """
@@ -37,6 +37,7 @@ class SquaredLoss:
         object.__setattr__(self, "matrix", group_matrix(self.matrix))
         size = None if self.matrix is None else len(self.matrix)
         object.__setattr__(self, "target", document_array("target", self.target, size))
+        check_bounded("target", self.target)
 
     def __call__(self, exposure: NDArray[np.float64], /) -> tuple[float, NDArray[np.float64]]:
         """Return the loss and its gradient (n,)."""
@@ -67,7 +68,7 @@ class GroupKL:
     shares
         float64 (G,), the target t, at least 0, sum 1.
     total
-        positive; None to look at shares alone.
+        from 1e-150 to 1e150; None to look at shares alone.
     """
 
     matrix: NDArray[np.float64]
@@ -81,8 +82,8 @@ class GroupKL:
         shares = document_array("shares", self.shares, len(matrix))
         if np.any(shares < 0) or abs(shares.sum() - 1.0) > _SUM:
             raise InputError.one("shares", f"{shares}", "numbers of at least 0 with sum 1")
-        if self.total is not None and not 0 < self.total < np.inf:
-            raise InputError.one("total", shown(self.total), "a positive number, or None")
+        if self.total is not None and not 1.0 / LARGEST <= self.total <= LARGEST:
+            raise InputError.one("total", shown(self.total), f"a positive number up to {LARGEST:g}, or None")
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "shares", shares)
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerankers._base.errors import InputError
-from rerankers.exposure.checks import float_array, position_array
+from rerankers.exposure.checks import check_bounded, float_array, position_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+_MOST = 1e301  # differences of two numbers below it in size are finite, and sums of very many of them
 
 
 def project_permutahedron(z: ArrayLike, position_weights: ArrayLike) -> NDArray[np.float64]:
@@ -59,9 +61,9 @@ def pareto_front(
     Parameters
     ----------
     relevance
-        (n,), what exposure of a document is worth, finite.
+        (n,), what exposure of a document is worth, below 1e301 in size.
     target
-        (n,), finite; need not be feasible.
+        (n,), below 1e301 in size; need not be feasible.
     position_weights
         (K,), weights of ranks, at least 0 and not increasing; 0 beyond the end, and cut at n.
     lambdas
@@ -74,10 +76,12 @@ def pareto_front(
     Raises
     ------
     ValueError
-        for numbers that are not finite, negative lambdas, weights that increase, or shapes that differ.
+        for numbers that are not finite or too large, negative lambdas, weights that increase, or shapes that differ.
     """
     worth = document_array("relevance", relevance)
     goal = document_array("target", target, len(worth))
+    check_bounded("relevance", worth, _MOST)
+    check_bounded("target", goal, _MOST)
     weight = padded_weights(position_weights, len(worth))
     factor = float_array("lambdas", lambdas)
     if factor.ndim != 1 or not np.all(factor >= 0):
