@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rerankers.values.ragged import Ragged
     from rerankers.values.rankings import Rankings
 
+_RARE = 2.0**-600
 FEW = 16  # nodes, and four times the root of the documents, are enough for long rows
 
 
@@ -105,7 +106,7 @@ class LabelShuffle:
         level = np.broadcast_to(chance, noise.shape)
         if self.at_least_one:
             level = levels(chance, noise)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             times: NDArray[np.float64] = np.where(noise < level, noise / level, 1.0 + (noise - level) / (1.0 - level))
         return times
 
@@ -124,6 +125,8 @@ class LabelShuffle:
             chance = np.array(self.chance[part], dtype=np.float64)
             if not len(chance):
                 continue
+            if self.at_least_one:
+                chance = _not_too_small(chance)
             weight = np.ones(1) if browsing.position is None else _until_none(browsing.position[: len(chance)])
             possible = self._possible(chance)
             arrays = (chance, np.array(browsing.continuation[part], dtype=np.float64), weight)
@@ -179,6 +182,18 @@ def levels(chance: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[n
         level[:, d] = np.where(none, first[d], chance[d])
         none &= noise[:, d] >= level[:, d]
     return level
+
+
+def _not_too_small(chance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return chances whose products are no denormal numbers, for where at least one label is drawn.
+
+    Below 2^-600 there is never a second label: only their ratios count.
+    """
+    largest = float(chance.max())
+    if not 0.0 < largest < _RARE:
+        return chance
+    raised: NDArray[np.float64] = np.ldexp(chance, int(np.frexp(_RARE)[1] - np.frexp(largest)[1]))
+    return raised
 
 
 @lru_cache(maxsize=256)

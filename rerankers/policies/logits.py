@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SPREAD = 700.0  # nats between which logits are used as they are
-SHIFTED = 1e6  # nats down to which a logit less the largest one keeps its differences from others
+_SHIFTED = 1e6  # nats down to which a logit less the largest one keeps its differences from others
 _GAP = 50.0  # nats that no draw crosses: the noise spans 41
 
 
@@ -22,10 +22,14 @@ def zscore(indptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np
     counts = np.maximum(lengths, 1)
     largest = np.where(lengths > 0, row_maxima(values, indptr), 0.0)
     smallest = np.where(lengths > 0, -row_maxima(-values, indptr), 0.0)
-    middle = largest / 2.0 + smallest / 2.0
-    reach = np.where(largest > smallest, largest / 2.0 - smallest / 2.0, 1.0)
-    # Scaled to [-1, 1] first: squares of very large or small scores would overflow or vanish.
-    scaled: NDArray[np.float64] = (values - np.repeat(middle, lengths)) / np.repeat(reach, lengths)
+    # Scaled to [-1, 1] first: squares of very large or small scores would overflow or vanish. Halves of the very large
+    # do not overflow; others are doubled twice, which is exact, so that denormal ones have halves.
+    factor = np.where(np.maximum(np.abs(largest), np.abs(smallest)) > 1.0, 0.5, 4.0)
+    larger, smaller = largest * factor, smallest * factor
+    middle = larger / 2.0 + smaller / 2.0
+    reach = np.where(largest > smallest, larger / 2.0 - smaller / 2.0, 1.0)
+    scaled: NDArray[np.float64] = values * np.repeat(factor, lengths) - np.repeat(middle, lengths)
+    scaled /= np.repeat(reach, lengths)
     scaled[np.repeat(largest == smallest, lengths)] = 0.0
     scaled -= np.repeat(row_sums(scaled, indptr) / counts, lengths)
     deviation = np.sqrt(row_sums(scaled * scaled, indptr) / counts)
@@ -43,7 +47,7 @@ def bounded(logit: NDArray[np.float64]) -> NDArray[np.float64]:
         shifted: NDArray[np.float64] = logit - (0.0 if np.isneginf(top) else top)
     if shifted.min(initial=0.0) >= -_SPREAD:
         return shifted
-    held = logit if shifted.min(where=logit > -np.inf, initial=0.0) < -SHIFTED else shifted
+    held = logit if shifted.min(where=logit > -np.inf, initial=0.0) < -_SHIFTED else shifted
     order = np.argsort(-held, kind="stable")
     with np.errstate(invalid="ignore", over="ignore"):
         drop = -np.diff(held[order])

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerankers._base.arrays import read_only
 from rerankers.exposure.checks import logit_array
 from rerankers.exposure.closed_form.plackett_luce import plackett_luce_exposure
-from rerankers.exposure.rows import buckets
 from rerankers.policies._race import Race, Stratified
-from rerankers.policies.base import TILE, check_rankings, check_rows, draw
-from rerankers.policies.logits import SHIFTED
+from rerankers.policies.base import check_rankings, check_rows, draw
 from rerankers.values.exposure import Exposure
 
 if TYPE_CHECKING:
@@ -85,36 +84,11 @@ class PlackettLuce:
         ValueError
             for rankings over other rows, or with a document twice or outside its row.
         """
+        from rerankers.policies._placing_loops import log_probs
+
         check_rankings(self.over, rankings)
-        out = np.zeros(len(rankings))
-        row = rankings.row_of_ranking
-        lengths, sizes = np.diff(rankings.item_ptr), self.over.lengths[row]
-        for length, same in buckets(lengths):
-            for size, places in buckets(sizes[same]):
-                step = max(1, TILE // size)
-                for start in range(0, len(places), step):
-                    some = same[places[start : start + step]]
-                    item = rankings.item[rankings.item_ptr[some][:, None] + np.arange(length)]
-                    logit = self.logit[self.over.indptr[row[some]][:, None] + np.arange(size)]
-                    out[some] = _log_prob(logit, item)
+        row, out = rankings.row_of_ranking, np.empty(len(rankings))
+        start, size = read_only(self.over.indptr[row], np.int64), read_only(self.over.lengths[row], np.int64)
+        item_ptr, item = read_only(rankings.item_ptr, np.int64), read_only(rankings.item, np.int32)
+        log_probs(read_only(self.logit, np.float64), start, size, item_ptr, item, out)
         return out
-
-
-def _log_prob(logit: NDArray[np.float64], item: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return log probabilities (R,) of rankings ``item`` (R, k) of documents with logits (R, n)."""
-    n, k = logit.shape[1], item.shape[1]
-    top = logit.max(axis=1, keepdims=True)
-    with np.errstate(over="ignore"):
-        shifted = logit - np.where(np.isneginf(top), 0.0, top)
-    wide = shifted.min(axis=1, where=logit > -np.inf, initial=0.0, keepdims=True) < -SHIFTED
-    shifted = np.where(wide, logit, shifted)
-    placed = np.take_along_axis(shifted, item, axis=1)
-    np.put_along_axis(shifted, item, -np.inf, axis=1)
-    left = np.logaddexp.reduce(shifted, axis=1, keepdims=True)  # what is not placed: never all minus the placed
-    remaining = np.logaddexp.accumulate(np.concatenate([placed, left], axis=1)[:, ::-1], axis=1)[:, :0:-1]
-    with np.errstate(invalid="ignore"):
-        step = placed - remaining
-    count = np.log(n - np.arange(k, dtype=np.float64))
-    step = np.where(np.isneginf(remaining), -count, step)  # documents at minus infinity are shuffled
-    total: NDArray[np.float64] = step.sum(axis=1)
-    return total
