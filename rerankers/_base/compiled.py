@@ -28,7 +28,8 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     except RuntimeError:  # no folder to write to
         kernel = numba.njit(**options)(function)
     else:
-        kernel._cache = _Kept(kernel._cache, function)
+        if kernel is not function:  # NUMBA_DISABLE_JIT leaves functions as they are
+            kernel._cache = _Kept(kernel._cache, function)
     result: Callable[P, R] = kernel
     return result
 

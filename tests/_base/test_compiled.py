@@ -68,3 +68,11 @@ def test_a_loop_divides_as_numpy_does() -> None:
 
     assert ratio(1.0, 0.0) == np.inf
     assert np.isnan(ratio(0.0, 0.0))
+
+
+def test_loops_run_without_numba_where_it_is_switched_off() -> None:
+    """NUMBA_DISABLE_JIT leaves the functions as they are: for debuggers, and so that coverage sees the loops."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    code = "from rerankers.policies._search_loops import _in_units; print(_in_units(2.0, 1, 1))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (0, "2.0\n"), done.stderr
