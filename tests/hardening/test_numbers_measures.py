@@ -37,8 +37,11 @@ from rerankers.measures import (
     unequal,
 )
 from rerankers.measures.divergences import jsd, kl, rnod
+from rerankers.measures.placebo import Bilinear
+from rerankers.measures.placebo_variance import shuffled_variance
 from rerankers.measures.rate_parity import WAYS
 from rerankers.measures.scaling import near_one
+from rerankers.values import GroupAlignment
 
 TINY = 5e-324
 SIZES = [TINY * 8, 1e-310, 1e-200, 1.0, 1e100]
@@ -148,6 +151,39 @@ def test_placebo_is_the_mean_over_all_shuffles(size: float) -> None:
     labels = ["a", "b", "a", None, "b"]
     hot = [[label == name for name in ("a", "b", None)] for label in labels]
     assert group_exposure_placebo(gap, labels) == pytest.approx(group_exposure_placebo(gap, hot), rel=1e-15)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("soft", [False, True])
+def test_variance_over_shuffles_of_exposures_that_hardly_differ(offset: float, soft: bool) -> None:
+    rng = np.random.default_rng(7)
+    x = offset + rng.normal(size=6)
+    part = rng.random((6, 3)) if soft else np.eye(2)[[0, 0, 1, 1, 1, 0]] * np.array([1.0, 2.0])
+    exact_x, exact_part = [Fraction(v) for v in x.tolist()], [[Fraction(v) for v in one] for one in part.tolist()]
+    values = []
+    for order in permutations(range(6)):
+        totals = [sum(exact_x[i] * exact_part[order[i]][g] for i in range(6)) for g in range(part.shape[1])]
+        values.append(sum(total * total for total in totals))
+    mean = sum(values) / len(values)
+    exact = float(sum((value - mean) ** 2 for value in values) / len(values))
+    doc, group = np.nonzero(part)
+    names = tuple(str(number) for number in range(part.shape[1]))
+    alignment = GroupAlignment.of_entries("g", names, doc, group, part[doc, group], 6, "value").resolve("drop")
+    found = shuffled_variance(Bilinear.of(alignment, np.array([0, 6]), np.arange(6), x))
+    assert found is not None
+    assert found[0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_what_does_not_vary_over_shuffles() -> None:
+    ones = np.full(7, 0.3)
+    for labels in ("aaaaaaa", "abcdefg", "aabbccd"):
+        names = tuple(sorted(set(labels)))
+        group = np.array([names.index(label) for label in labels])
+        alignment = GroupAlignment.of_entries("g", names, np.arange(7), group, np.ones(7), 7, "value").resolve("drop")
+        for x in (ones, ones + 1e-17, *([np.arange(7) + 0.1] if len(names) in (1, 7) else [])):
+            found = shuffled_variance(Bilinear.of(alignment, np.array([0, 7]), np.arange(7), x))
+            assert found is not None
+            assert found.tolist() == [0.0]
 
 
 def test_divergences_at_their_bounds() -> None:
