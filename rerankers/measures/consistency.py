@@ -80,11 +80,11 @@ def pair_weights(length: int, p: float, kind: str) -> NDArray[np.float64]:
     in common they sum to 1 (``ext``).
     """
     depth = np.arange(1, length + 1)
-    terms = (1.0 - p) / p * p**depth / depth
+    terms = (1.0 - p) * p ** (depth - 1.0) / depth
     if kind == "ext":
         weight = np.cumsum(terms[::-1])[::-1] + p**length / length
     else:
-        weight = (1.0 - p) / p * -np.log1p(-p) - (np.cumsum(terms) - terms)
+        weight = (1.0 - p) * (-np.log1p(-p) / p) - (np.cumsum(terms) - terms)
     return np.append(weight, 0.0)
 
 
@@ -116,7 +116,7 @@ def exact_overlap(policy: Policy, p: float, kind: str, cutoff: int | None) -> ND
 
 def _shuffled(level: NDArray[np.number], deep: int) -> NDArray[np.float64]:
     """Return the expected overlap at depths 1 … deep of shuffles within levels: a level of m has x^2 / m at x of m."""
-    sizes = np.unique(-level, return_counts=True)[1]
+    sizes = np.unique(level, return_counts=True)[1][::-1]
     before = np.cumsum(sizes) - sizes
     depth = np.arange(1, deep + 1)
     level_of = np.searchsorted(np.cumsum(sizes), depth, side="left")

@@ -75,7 +75,7 @@ def least_variance_policy(
         raise InputError.one("over", f"{len(over)} rows", "one row")
     goal = document_array("exposure", exposure, over.nnz)
     weights = padded_weights(position, over.nnz)
-    orders, share = _rankings(_solved(goal, weights, worth)[1])
+    orders, share = _rankings(_solved(goal, position, worth)[1])
     base = Rankings.of_matrix(over, [orders])
     rankings = Rankings(over, base.query_ptr, base.item_ptr, base.item, share, base.label)
     found = np.zeros(over.nnz)
