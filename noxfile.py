@@ -5,6 +5,8 @@ nox is no dependency of the package: ``pip install nox``. What lands is decided 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import nox
 
 PYTHONS = ("3.11", "3.12", "3.13")
@@ -37,6 +39,18 @@ def lowest(session: nox.Session) -> None:
     session.install("uv")
     session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[dev]")
     session.run("pytest", "-n", "2", *(session.posargs or OURS))
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("numpy", NUMPYS)
+def bits(session: nox.Session, numpy: str) -> None:
+    """Run the same job twice for equal bits, and against the first version that ran, to 1e-12."""
+    session.install("-e", ".", f"numpy=={numpy}")
+    place = Path(session.cache_dir) / "bits"
+    first = place / "first"
+    folder = place / f"{session.python}-{numpy.rstrip('.*')}" if first.exists() else first
+    against = ["--against", str(first)] if folder != first else []
+    session.run("python", "scripts/same_bits.py", str(folder), *against)
 
 
 @nox.session(python=PYTHONS[0])
