@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rerankers.retrieval.lucene import LuceneIndex
     from rerankers.values import Collection, DocumentStore
 
-INDEX_VERSION = "index-1"
+INDEX_VERSION = "index-2"
 CANDIDATES_VERSION = "candidates-1"
 
 

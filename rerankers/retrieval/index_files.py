@@ -6,6 +6,7 @@ internal number i), ``index.json`` the `IndexStats`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -25,7 +26,8 @@ LUCENE_FOLDER: Final = "lucene"
 DOCNO_FILE: Final = "docnos.arrow"
 STATS_FILE: Final = "index.json"
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+_AGAIN: Final = "Delete the folder: the index is built again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class IndexStats:
     """What is in an index: counts, and what built it.
 
     ``empty`` counts the documents whose contents have no term after analysis, ``terms`` the
-    distinct terms, ``tokens`` all of them.
+    distinct terms, ``tokens`` all of them. ``docnos`` is the SHA-256 of the file of the docnos.
     """
 
     documents: int
@@ -42,6 +44,7 @@ class IndexStats:
     tokens: int
     anserini: str
     lucene: str
+    docnos: str
     analysis: str = "DefaultEnglishAnalyzer: Porter stemmer, Lucene's English stop words"
     format: int = _FORMAT
 
@@ -58,14 +61,13 @@ def read_stats(folder: Path) -> IndexStats:
     mend = "Delete the folder, or name another one"
     try:
         found = own_mapping(path, "the counts of an index", mend)
-        stats = IndexStats(**{field.name: found[field.name] for field in fields(IndexStats)})
+        if found["format"] != _FORMAT:
+            raise InputError.one(str(path), f"format {found['format']}", f"format {_FORMAT}", mend=mend)
+        return IndexStats(**{field.name: found[field.name] for field in fields(IndexStats)})
     except MissingError as error:
         raise InputError.one(str(path), "no such file", "the counts of an index", mend=mend) from error
     except (TypeError, KeyError) as error:
         raise InputError.one(str(path), f"{error!r}", "the counts of an index", mend=mend) from error
-    if stats.format != _FORMAT:
-        raise InputError.one(str(path), f"format {stats.format}", f"format {_FORMAT}", mend=mend)
-    return stats
 
 
 def write_stats(folder: Path, stats: IndexStats) -> None:
@@ -80,11 +82,31 @@ def write_docnos(folder: Path, docnos: pa.LargeStringArray) -> None:
         file.write_table(table)
 
 
-def read_docnos(folder: Path) -> pa.LargeStringArray:
-    """Map the docnos of an index into memory; row i is the document with internal number i."""
-    with pa.memory_map(str(folder / DOCNO_FILE)) as source:
+def read_docnos(folder: Path, stats: IndexStats) -> pa.LargeStringArray:
+    """Map the docnos of an index into memory; row i is the document with internal number i.
+
+    Raises
+    ------
+    InputError
+        when they are not the bytes that ``stats`` tells of: Arrow would follow damaged offsets out of its memory.
+    """
+    path = folder / DOCNO_FILE
+    try:
+        whole = docnos_checksum(folder) == stats.docnos
+    except OSError as error:
+        raise InputError.one(str(path), error.strerror or str(error), "the docnos of an index", mend=_AGAIN) from error
+    if not whole:
+        found = "docnos that were changed or damaged"
+        raise InputError.one(str(path), found, f"those of {STATS_FILE}", mend=_AGAIN)
+    with pa.memory_map(str(path)) as source:
         column = pa.ipc.open_file(source).read_all().column("docno")
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def docnos_checksum(folder: Path) -> str:
+    """Return the SHA-256 of the file of the docnos of an index."""
+    with (folder / DOCNO_FILE).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def open_directory(folder: Path) -> Any:
@@ -95,8 +117,11 @@ def open_directory(folder: Path) -> Any:
     )
 
 
-def count(folder: Path, documents: int) -> IndexStats:
-    """Count what is in Lucene's ``folder``, and check that it holds ``documents`` in one segment."""
+def count(folder: Path, documents: int, docnos: str) -> IndexStats:
+    """Count what is in Lucene's ``folder``, and check that it holds ``documents`` in one segment.
+
+    ``docnos`` is the checksum of their names.
+    """
     reader = java_class("org.apache.lucene.index.DirectoryReader").open(open_directory(folder))
     try:
         if reader.maxDoc() != documents or reader.leaves().size() > 1:
@@ -118,6 +143,7 @@ def count(folder: Path, documents: int) -> IndexStats:
             tokens=reader.getSumTotalTermFreq(CONTENTS),
             anserini=find_jar().name.removeprefix("anserini-").removesuffix("-fatjar.jar"),
             lucene=java_class("org.apache.lucene.util.Version").LATEST.toString(),
+            docnos=docnos,
         )
     finally:
         reader.close()

@@ -59,7 +59,7 @@ class LuceneIndex:
     def __init__(self, folder: Path, *, heap: str | None = None) -> None:
         self.folder = Path(folder)
         self.stats: IndexStats = read_stats(self.folder)
-        self.docnos: pa.LargeStringArray = read_docnos(self.folder)
+        self.docnos: pa.LargeStringArray = read_docnos(self.folder, self.stats)
         start_jvm(heap)
         place = self.folder / LUCENE_FOLDER
         try:

@@ -25,6 +25,7 @@ from rerankers.retrieval.index_files import (
     STATS_FILE,
     IndexStats,
     count,
+    docnos_checksum,
     open_directory,
     read_stats,
     write_docnos,
@@ -118,7 +119,7 @@ def _write(documents: Iterable[tuple[str, str]], folder: Path, threads: int, mem
         raise FairRerankersError(f"{folder.parent}: Lucene could not write the index: {reason}") from error
     pool.shutdown()
     write_docnos(folder, names)
-    stats = count(folder / LUCENE_FOLDER, len(names))
+    stats = count(folder / LUCENE_FOLDER, len(names), docnos_checksum(folder))
     write_stats(folder, stats)
     for name in (DOCNO_FILE, STATS_FILE, "."):
         _to_disk(folder / name)
