@@ -44,7 +44,7 @@ OF_SWEEPS = frozenset({"resume", "optimise"})
 
 def build_part(config: Mapping[str, Any], key: str) -> Any:
     """Return the object of a config group, which must offer what `NEEDED` says."""
-    allowed = texts(config["allow_targets"])
+    allowed = texts(config.get("allow_targets") or [])  # stored configs may lack it
     ALLOWED.set(tuple(allowed))
     built = build(config[key], allowed, key)
     if not callable(getattr(built, NEEDED[key], None)):

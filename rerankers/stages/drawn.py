@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,21 +87,29 @@ def drawn_of(folder: Path) -> tuple[dict[str, Drawn], str]:
     if not path.is_file():
         return {}, "there is no config.yaml"
     config = own_mapping(path, "the config that a job writes")
-    need_parts(config, path, ("browsing", "measures", "groups"))
     if config.get("preset") is not None:
         return {}, "a preset judged them by rules of its own; evaluate the same files without preset"
     if config.get("universe") != "union":
         return {}, "only judged documents counted; use universe=union"
     if "qrels" in config:
+        _need(config, path, (), ("run", "missing_query"))
+        need_parts(config["groups"], path, (), ("path",))
         runs = [read_run(Path(one)) for one in texts(config["run"])]
         world = _of_evaluate(config, runs)
     elif "collection" in config and (folder / PARQUET_FILE).is_file():
+        _need(config, path, ("collection",), ())
         runs = [read_run(folder)]
         world = _of_run(config, runs[0])
         runs = [replace(runs[0], name=_only_system(folder, runs[0].name))]
     else:
         return {}, f"there is no {PARQUET_FILE}"
     return {run.name: _drawn(run, world, config) for run in runs}, ""
+
+
+def _need(config: Mapping[str, Any], path: Path, parts: Sequence[str], others: Sequence[str]) -> None:
+    """Raise `InputError` unless a config has what rankings are judged by, and what else its command has."""
+    need_parts(config, path, ("browsing", "measures", "groups", *parts), others)
+    need_parts(config["measures"], path, (), ("cutoff",))
 
 
 def _only_system(folder: Path, name: str) -> str:

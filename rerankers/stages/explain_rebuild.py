@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
-from rerankers._base.errors import ConfigError, MissingError
+from rerankers._base.errors import ConfigError, InputError, MissingError
 from rerankers._base.own_files import own_mapping
+from rerankers._base.yaml_values import parse_yaml
 from rerankers.ledger import Memory
 from rerankers.policies import Mixture
 from rerankers.policies.rows import take_rows
@@ -94,10 +94,14 @@ def _fitted(method: Any, path: Path) -> Any:
     """Return a method with the options that the trial which was kept has; as it is where nothing was fitted."""
     if not path.is_file():
         return method
-    with path.open(encoding="utf-8", newline="") as lines:
-        kept = next((row for row in csv.DictReader(lines) if row.get("kept") == "1"), {})
-    own = {field.name for field in fields(method)}
-    return replace(method, **{name: yaml.safe_load(value) for name, value in kept.items() if name in own})
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            kept = next(row for row in csv.DictReader(lines, strict=True) if row.get("kept") == "1")
+        own = {field.name for field in fields(method)}
+        return replace(method, **{name: parse_yaml(value) for name, value in kept.items() if name in own})
+    except (OSError, StopIteration, TypeError, ValueError, csv.Error) as error:
+        found = f"no trial that is kept, or damaged options of it ({error or type(error).__name__})"
+        raise InputError.one(str(path), found, "the trials of a fit, as they were written") from error
 
 
 def fingerprint_of(folder: Path) -> str | None:

@@ -91,7 +91,7 @@ def read_results(folder: Path) -> JobResults:
         raise
     except (ValueError, TypeError, KeyError, pa.ArrowException, OSError) as error:
         raise InputError.one(str(folder), f"damaged results ({error})", "the results of one job") from error
-    damage = f"no {', '.join(lacks)}" if lacks else _damage(found)
+    damage = f"no {', '.join(lacks)}" if lacks else _damage(found) or _without_rows(found, table)
     if damage is not None:
         raise InputError.one(str(summary), damage, "the results of one job")
     tier = found["tier"] or "unknown"
@@ -124,6 +124,14 @@ def _damage(found: Mapping[str, Any]) -> str | None:
             if pair is not None and not (isinstance(pair, list) and len(pair) == 2 and all(map(_number, pair))):
                 return f"the interval {pair!r} of {key} of run {name!r}"
     return None
+
+
+def _without_rows(found: Mapping[str, Any], table: pa.Table) -> str | None:
+    """Name the first run of the summary that has no row in the table, None where all have some."""
+    there = set(table["system"].unique().to_pylist())
+    return next(
+        (f"run {name!r}, of which {PARQUET_FILE} has no row" for name in found["runs"] if name not in there), None
+    )
 
 
 def _number(value: object) -> bool:

@@ -15,7 +15,7 @@ from rerankers._base.own_files import own_mapping
 from rerankers.collections.trec_samples import is_sample, read_sample
 from rerankers.measures.evaluation import Evaluation, Options
 from rerankers.runs import read_policy, read_run
-from rerankers.stages.config_parts import build_part
+from rerankers.stages.config_parts import build_part, need_parts
 from rerankers.stages.sweeps import expanded
 from rerankers.values import Ids, Rankings
 from rerankers.values.companions import companion
@@ -240,7 +240,8 @@ def _config(folder: Path) -> Mapping[str, Any]:
             "A B qrels=FILE groups=FILE"
         )
     config = own_mapping(path, "the config of a job, as it was written")
-    return {**config, "allow_targets": config.get("allow_targets") or []}
+    need_parts(config, path, ("collection", "groups"))
+    return config
 
 
 def folders_of(results: Sequence[str]) -> list[Path]:
