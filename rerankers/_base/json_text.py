@@ -10,7 +10,8 @@ DEEPEST = 200
 """Levels of nesting that are read. Python's own reader recurses in C, and where a Java virtual machine has narrowed the
 stack of the main thread a deep line would end the process."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+# A text that never closes is one token too: else every quote in it is tried anew.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 def parse_json(text: str) -> Any:

@@ -38,7 +38,7 @@ _QUOTES = (
 )
 _TAG = re.compile(r"<[!/]?[a-zA-Z][^<>]*>|<!--")
 _FENCE_LINE = re.compile(r"\s*(?:```+|~~~+)\s*\w*\s*$")
-_JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+(?:(")|\\?\Z)', re.DOTALL)  # unclosed ones too, or every quote is tried anew
 _MARKS = " \t.,;:!?\"'`*_“”‘’«»„"
 
 
@@ -131,7 +131,7 @@ def _items(text: str, reply: Reply, counts: dict[str, int]) -> list[str]:
         if value is not NOTHING and isinstance(value, list | dict):
             return _of_json(value, counts)
     if text.startswith("["):  # an array that breaks off: its complete texts
-        texts = [whole_json(found) for found in _JSON_TEXT.findall(text)]
+        texts = [whole_json(found[0]) for found in _JSON_TEXT.finditer(text) if found[1]]
         if texts:
             counts["truncated"] += 1
             return [_blanks(str(one)) for one in texts if one is not NOTHING]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -31,3 +32,10 @@ def test_brackets_in_strings_and_side_by_side_are_not_depth() -> None:
     assert parse_json(json.dumps(["[{" * 1000, 'a\\"[' * 300])) == ["[{" * 1000, 'a\\"[' * 300]
     assert len(parse_json("[" + ",".join(["[]"] * 1000) + "]")) == 1000
     assert parse_json("[" * DEEPEST + "]" * DEEPEST)[0]
+
+
+def test_a_text_of_quotes_that_never_closes_is_looked_at_in_one_pass() -> None:
+    start = time.process_time()
+    with pytest.raises(ValueError, match="levels deep"):
+        parse_json("[" * 201 + '"' + '\\"' * 20_000)
+    assert time.process_time() - start < 2  # every quote as a new start takes some eight seconds

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +108,9 @@ def test_lines_that_go_round_in_circles_and_web_pages() -> None:
     assert (found.counts["too_long"], found.counts["markup"]) == (1, 2)
     long = "words " * 100  # of a query as long as this, a rewrite may be so too
     assert parse_lines(Reply("other " * 100), echo=long).kept == (("other " * 100).strip(),)
+
+
+def test_a_text_of_quotes_that_never_closes_is_read_in_one_pass() -> None:
+    start = time.process_time()
+    assert parse_lines(Reply('["' + '\\"' * 20_000)).reason == "nothing_new"
+    assert time.process_time() - start < 2  # every quote as a new start takes some ten seconds
