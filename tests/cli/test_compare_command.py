@@ -203,7 +203,7 @@ def test_what_is_not_placed(command: Run, here: Path, changes: dict[str, Any], b
     [
         ((), "results: no value", 2),
         (("none",), "none/measures.json: no such file", 3),
-        (("bad",), "damaged results", 1),
+        (("bad",), "bad/measures.json: found no JSON", 1),
         (("short",), "no tier, counts", 1),
         (("hollow",), "run 'x' without means and intervals", 1),
         (("a", "mix=[tires]"), "Did you mean 'tier'?", 2),
