@@ -111,6 +111,7 @@ READERS: dict[str, tuple[list[str], Callable[[Path], Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_damaged_results_are_read_or_told(results: Path, name: str, seed: int) -> None:

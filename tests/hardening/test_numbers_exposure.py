@@ -144,6 +144,7 @@ def test_gradients_of_any_logits(scores: list[float], model: object) -> None:
     np.testing.assert_allclose(found, [float(value) for value in total], rtol=0, atol=2e-14)
 
 
+@pytest.mark.slow
 def test_a_common_offset_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     scores = np.round(rng.uniform(-1000, 1000, 300) * 1024) / 1024  # offsets of 1e6 and 2^40 cost no digits

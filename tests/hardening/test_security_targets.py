@@ -64,7 +64,14 @@ def typed(place: Path, *words: str) -> int:
     return cli.main(["run", f"--config-dir={place / 'conf'}", *words, *FEW, f"output={place / 'out'}"])
 
 
-@pytest.mark.parametrize("words", [[], ["--multirun", "seed=1,2"], ["--multirun", "experiment=odd,odd"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        pytest.param(["--multirun", "seed=1,2"], marks=pytest.mark.slow),
+        pytest.param(["--multirun", "experiment=odd,odd"], marks=pytest.mark.slow),
+    ],
+)
 def test_a_file_cannot_allow_a_package(words: list[str], place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = words if any("experiment" in word for word in words) else [*words, "experiment=odd"]
     assert typed(place, *given) == 2
@@ -77,6 +84,7 @@ def test_a_file_cannot_allow_a_package(words: list[str], place: Path, capsys: py
     assert not (place / "it_ran").exists()
 
 
+@pytest.mark.slow
 def test_who_types_the_command_can(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert typed(place, "method=mine", "allow_targets=[mine_of_test]") == 0, capsys.readouterr().err
     assert (place / "it_ran").exists()
@@ -85,6 +93,7 @@ def test_who_types_the_command_can(place: Path, capsys: pytest.CaptureFixture[st
     run("method=mine", "allow_targets=[mine_of_test]", *FEW, config_dir=place / "conf", output=place / "again")
 
 
+@pytest.mark.slow
 def test_results_from_elsewhere_cannot_either(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert typed(place, "method=mine", "allow_targets=[mine_of_test]") == 0
     (place / "it_ran").unlink()
